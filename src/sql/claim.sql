@@ -1,0 +1,87 @@
+/*
+ * claim: take executions that are ready, in the order of the claim index.
+ *
+ * Rows that another session holds are skipped, never waited for.  A solo row is
+ * claimed alone: when it comes first it comes by itself, when it comes later
+ * the batch ends before it.
+ *
+ * Here and in the other functions of the hot path enable_seqscan is off, because
+ * plans are kept: one that was made for a tiny table must not scan a full one.
+ * jit is off where a sequential scan is wanted all the same (of home): the
+ * planner then takes the plan for an expensive one.
+ */
+CREATE FUNCTION sandbox_exec._pick(runtime text, max_rows integer) RETURNS uuid[]
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN ARRAY(
+        WITH next AS MATERIALIZED (
+            SELECT e.rank, e.run_at, e.id, e.solo
+            FROM sandbox_exec.execution e
+            WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
+            ORDER BY e.rank, e.run_at, e.id
+            LIMIT max_rows
+            FOR NO KEY UPDATE SKIP LOCKED
+        ), counted AS (
+            SELECT n.id, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
+            FROM next n
+            WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
+        )
+        SELECT c.id FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far);
+END
+$$;
+
+CREATE FUNCTION sandbox_exec._claim(
+    runtime text, max_rows integer, lease interval, executor text, id uuid,
+    worker_epoch bigint, worker_no integer)
+RETURNS SETOF sandbox_exec.claimed
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+    picked uuid[];
+BEGIN
+    runtime := coalesce(runtime, 'lua');
+    max_rows := sandbox_exec._check_max_rows(max_rows, 1);
+    lease := sandbox_exec._check_lease(coalesce(lease, '90 s'));
+    IF length(executor) > 255 THEN
+        RAISE EXCEPTION 'executor is too long' USING ERRCODE = 'program_limit_exceeded',
+            DETAIL = format('It has %s characters; the limit is 255.', length(executor)),
+            HINT = 'Use a short name, such as a host and a process id.';
+    END IF;
+    IF NOT sandbox_exec._runs_here() THEN
+        RETURN;
+    END IF;
+
+    IF id IS NULL THEN
+        picked := sandbox_exec._pick(runtime, max_rows);
+    ELSE
+        PERFORM sandbox_exec._recover(ARRAY[id], now);
+        picked := ARRAY(
+            SELECT e.id FROM sandbox_exec.execution e
+            WHERE e.id = _claim.id AND e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
+            FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
+
+    RETURN QUERY
+    WITH taken AS (
+        UPDATE sandbox_exec.execution e
+        SET status = 'running', updated_at = now,
+            started_at = coalesce(e.started_at, now),
+            log_pos = greatest(e.log_pos, 1),       -- 1 is the start itself
+            attempt_count = e.attempt_count + 1,
+            known_started = cardinality(picked) = 1,
+            claim_token = gen_random_uuid(), lease_expires_at = now + lease,
+            executor = _claim.executor, worker_epoch = _claim.worker_epoch, worker_no = _claim.worker_no
+        WHERE e.id = ANY (picked)
+        RETURNING e.*
+    )
+    SELECT t.id, t.claim_token, i.code, i.args, t.submitter, t.owner, t.org_id, t.thread_id, i.tools,
+           jsonb_build_object('timeout_ms', t.timeout_ms, 'max_output_chars', t.max_output_chars,
+                              'memory_limit_kb', t.memory_limit_kb),
+           t.attempt_count, t.started_at, t.log_pos, t.runtime, t.lease_expires_at
+    FROM taken t JOIN sandbox_exec.execution_input i ON i.id = t.id
+    ORDER BY t.rank, t.run_at, t.id;
+END
+$$;

@@ -1,0 +1,54 @@
+/*
+ * Entry points for executors: C functions that refuse to run in a transaction
+ * block (what they did is committed when they return), switch to the
+ * extension's owner and call the function of the same name with an underscore.
+ */
+CREATE FUNCTION sandbox_exec.claim(
+    runtime text DEFAULT 'lua',
+    max_rows integer DEFAULT 1,
+    lease interval DEFAULT '90 s',
+    executor text DEFAULT NULL,
+    id uuid DEFAULT NULL)
+RETURNS SETOF sandbox_exec.claimed
+    LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'claim_v1';
+COMMENT ON FUNCTION sandbox_exec.claim(text, integer, interval, text, uuid) IS
+    'takes executions to run, each under a lease that the returned token proves';
+
+CREATE FUNCTION sandbox_exec.renew(id uuid, token uuid, lease interval) RETURNS text
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'renew_v1';
+COMMENT ON FUNCTION sandbox_exec.renew(uuid, uuid, interval) IS
+    'has the claim hold until lease from now: held; cancel: stop, and finalize; lost: stop, and discard; busy: ask again';
+
+CREATE FUNCTION sandbox_exec.release(id uuid, token uuid) RETURNS boolean
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'release_v1';
+COMMENT ON FUNCTION sandbox_exec.release(uuid, uuid) IS
+    'gives a claim back without using an attempt; false when it was not held, or another transaction holds the row';
+
+CREATE FUNCTION sandbox_exec.finalize(
+    id uuid,
+    token uuid,
+    status text,
+    result jsonb DEFAULT NULL,
+    exit_code integer DEFAULT NULL,
+    error text DEFAULT NULL,
+    error_code text DEFAULT NULL,
+    events jsonb DEFAULT NULL)
+RETURNS boolean
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'finalize_v1';
+COMMENT ON FUNCTION sandbox_exec.finalize(uuid, uuid, text, jsonb, integer, text, text, jsonb) IS
+    'records the outcome of an execution; false: the claim no longer holds, discard the outcome';
+
+CREATE FUNCTION sandbox_exec.finalize_many(outcomes jsonb) RETURNS TABLE (id uuid, done text)
+    LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'finalize_many_v1';
+COMMENT ON FUNCTION sandbox_exec.finalize_many(jsonb) IS
+    'finalizes an array of objects whose keys are the parameters of finalize(); done is true, false or busy (ask again)';
+
+CREATE FUNCTION sandbox_exec.reap(max_rows integer DEFAULT 1000) RETURNS TABLE (id uuid, action text)
+    LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'reap_v1';
+COMMENT ON FUNCTION sandbox_exec.reap(integer) IS
+    'takes lost claims back; action is what the execution became: queued, failed or cancelled';
+
+CREATE FUNCTION sandbox_exec.promote(max_rows integer DEFAULT 1000) RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'promote_v1';
+COMMENT ON FUNCTION sandbox_exec.promote(integer) IS
+    'makes executions claimable whose run_at has come; returns how many';

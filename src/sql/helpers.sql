@@ -1,0 +1,71 @@
+/*
+ * What only C knows or can do.  All of it is internal.
+ *
+ * The functions that wake somebody act when the transaction commits, and only
+ * then: before, nobody could see the rows.
+ */
+
+-- an id: UUIDv7, strictly increasing within a session
+CREATE FUNCTION sandbox_exec._uuid7() RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'uuid7_v1';
+
+-- at commit: wake who waits for this execution, and send the NOTIFY; once for
+-- each execution that ended
+CREATE FUNCTION sandbox_exec._announce(id uuid, status text) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'announce_v1';
+
+-- at commit: wake a worker of this database, since some row became ready
+CREATE FUNCTION sandbox_exec._work_ready() RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'work_ready_v1';
+
+-- tell whoever cares about an execution that left the state running: those who
+-- wait for its end, or a worker when it is queued again; small enough to be inlined
+CREATE FUNCTION sandbox_exec._tell(id uuid, status text) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN CASE WHEN status = 'queued' THEN sandbox_exec._work_ready()
+            ELSE sandbox_exec._announce(id, status) END;
+
+-- at commit: have this database looked at no later than then
+CREATE FUNCTION sandbox_exec._work_due(at timestamptz) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'work_due_v1';
+
+-- at commit: have that worker renew at once, so that it hears of a cancel
+CREATE FUNCTION sandbox_exec._worker_attention(worker_epoch bigint, worker_no integer) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'worker_attention_v1';
+
+-- identifies this start of the server; null where the library isn't preloaded
+CREATE FUNCTION sandbox_exec._server_epoch() RETURNS bigint
+    LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'server_epoch_v1';
+
+-- numbers of the live workers of this database, never used twice in one epoch;
+-- volatile, since it must be read after the rows that it judges were locked
+CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'live_workers_v1';
+
+-- where we are: system identifier and database oid
+CREATE FUNCTION sandbox_exec._home() RETURNS text
+    LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'home_v1';
+
+-- the settings that SQL needs, with their types
+CREATE FUNCTION sandbox_exec._limits(
+    OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean)
+    LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'limits_v1';
+
+-- launcher and workers of the whole cluster
+CREATE FUNCTION sandbox_exec._processes()
+    RETURNS TABLE (kind text, pid integer, worker_no integer, database name, state text,
+                   execution_id uuid, since timestamptz, executions bigint)
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'processes_v1';
+
+-- what the library knows about its own state
+CREATE FUNCTION sandbox_exec._health()
+    RETURNS TABLE (check_name text, ok boolean, detail text)
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'health_v1';
+
+-- the installed version of the extension
+CREATE FUNCTION sandbox_exec.version() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT x.extversion FROM pg_catalog.pg_extension x WHERE x.extname = 'sandbox_exec'
+$$;
+COMMENT ON FUNCTION sandbox_exec.version() IS 'version of the extension that is installed in this database';

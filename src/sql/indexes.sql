@@ -1,0 +1,37 @@
+/*
+ * Indexes and storage.
+ *
+ * What a claim costs must not grow with the backlog, nor with deferred or
+ * finished rows: the claim index holds claimable rows only, in the order in
+ * which they are claimed, all ascending, so that a scan can start at a bound.
+ */
+CREATE INDEX execution_claim ON sandbox_exec.execution (runtime, rank, run_at, id)
+    WHERE status = 'queued' AND ready;
+
+-- promote() and _next_due(): rows whose time is still to come
+CREATE INDEX execution_deferred ON sandbox_exec.execution (run_at)
+    WHERE status = 'queued' AND NOT ready;
+
+-- reap() looks through these; not by lease_expires_at (see there)
+CREATE INDEX execution_running ON sandbox_exec.execution (id)
+    WHERE status = 'running';
+
+CREATE UNIQUE INDEX execution_idempotency
+    ON sandbox_exec.execution (submitter, owner, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+
+-- list()
+CREATE INDEX execution_list ON sandbox_exec.execution (submitter, owner, id);
+
+/*
+ * A row is updated twice within moments.  The free part of each page takes the
+ * new versions, and vacuum comes after a number of changes rather than after a
+ * fraction of a table that keeps its history.
+ */
+ALTER TABLE sandbox_exec.execution SET (
+    fillfactor = 70,
+    autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_vacuum_threshold = 10000,
+    autovacuum_analyze_scale_factor = 0.02,
+    autovacuum_analyze_threshold = 5000,
+    autovacuum_vacuum_cost_delay = 0);

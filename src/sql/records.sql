@@ -1,0 +1,87 @@
+/*
+ * Records: executions as their submitters see them, and as executors do.
+ *
+ * _record has no filter.  The view executions filters by the current user, the
+ * functions by the caller that they were given; neither relies on the other.
+ */
+CREATE VIEW sandbox_exec._record AS
+SELECT e.id, e.status, e.result, e.error, e.error_code, e.exit_code,
+       coalesce((SELECT string_agg(v.data ->> 'text', '' ORDER BY v.pos)
+                 FROM sandbox_exec.event v
+                 WHERE v.execution_id = e.id AND v.type = 'stdout'), '') AS stdout,
+       coalesce((SELECT string_agg(v.data ->> 'text', '' ORDER BY v.pos)
+                 FROM sandbox_exec.event v
+                 WHERE v.execution_id = e.id AND v.type = 'stderr'), '') AS stderr,
+       EXISTS (SELECT FROM sandbox_exec.event v
+               WHERE v.execution_id = e.id AND v.type = 'stdout'
+                     AND v.data -> 'truncated' = 'true') AS stdout_truncated,
+       EXISTS (SELECT FROM sandbox_exec.event v
+               WHERE v.execution_id = e.id AND v.type = 'stderr'
+                     AND v.data -> 'truncated' = 'true') AS stderr_truncated,
+       e.owner, e.org_id, e.thread_id, e.submitter, e.runtime, e.runtime_version,
+       -e.rank AS priority, e.run_at, e.timeout_ms * interval '1 ms' AS timeout,
+       e.attempt_count, e.max_attempts, e.executor, e.cancel_requested_at,
+       e.created_at, e.started_at, e.finished_at, e.updated_at
+FROM sandbox_exec.execution e;
+
+CREATE VIEW sandbox_exec.executions WITH (security_barrier) AS
+SELECT r.* FROM sandbox_exec._record r WHERE pg_has_role(r.submitter, 'USAGE');
+
+COMMENT ON VIEW sandbox_exec.executions IS
+    'executions that the current user submitted, or a role whose privileges the user has';
+COMMENT ON COLUMN sandbox_exec.executions.id IS 'what enqueue() returned; ascends with time';
+COMMENT ON COLUMN sandbox_exec.executions.status IS
+    'queued, running, succeeded, failed, timed_out or cancelled';
+COMMENT ON COLUMN sandbox_exec.executions.result IS 'what the code returned; null unless succeeded';
+COMMENT ON COLUMN sandbox_exec.executions.error IS 'what went wrong, for people';
+COMMENT ON COLUMN sandbox_exec.executions.error_code IS
+    'what went wrong, for programs; null unless failed, timed_out or cancelled';
+COMMENT ON COLUMN sandbox_exec.executions.exit_code IS 'exit code of the code, where it has one';
+COMMENT ON COLUMN sandbox_exec.executions.stdout IS 'what the code printed';
+COMMENT ON COLUMN sandbox_exec.executions.stderr IS 'what the code wrote to standard error, tracebacks included';
+COMMENT ON COLUMN sandbox_exec.executions.stdout_truncated IS 'stdout went on beyond max_output_chars';
+COMMENT ON COLUMN sandbox_exec.executions.stderr_truncated IS 'stderr went on beyond max_output_chars';
+COMMENT ON COLUMN sandbox_exec.executions.owner IS 'whom it is for, in the application''s words';
+COMMENT ON COLUMN sandbox_exec.executions.org_id IS 'the application''s organization';
+COMMENT ON COLUMN sandbox_exec.executions.thread_id IS 'the application''s conversation or case';
+COMMENT ON COLUMN sandbox_exec.executions.submitter IS 'database role that enqueued it';
+COMMENT ON COLUMN sandbox_exec.executions.runtime IS 'kind of executor that it needs';
+COMMENT ON COLUMN sandbox_exec.executions.runtime_version IS 'what ran it; null until it ended';
+COMMENT ON COLUMN sandbox_exec.executions.priority IS 'higher is claimed earlier';
+COMMENT ON COLUMN sandbox_exec.executions.run_at IS 'not to be started before';
+COMMENT ON COLUMN sandbox_exec.executions.timeout IS 'running time that one attempt may take';
+COMMENT ON COLUMN sandbox_exec.executions.attempt_count IS 'attempts so far, without those that were given back';
+COMMENT ON COLUMN sandbox_exec.executions.max_attempts IS 'attempts that may be lost before it fails';
+COMMENT ON COLUMN sandbox_exec.executions.executor IS 'who claimed it last, in its own words';
+COMMENT ON COLUMN sandbox_exec.executions.cancel_requested_at IS 'when cancel() found it running';
+COMMENT ON COLUMN sandbox_exec.executions.created_at IS 'when it was enqueued';
+COMMENT ON COLUMN sandbox_exec.executions.started_at IS 'when it was first claimed';
+COMMENT ON COLUMN sandbox_exec.executions.finished_at IS 'when it ended; null while it lives';
+COMMENT ON COLUMN sandbox_exec.executions.updated_at IS 'when its state changed last';
+
+-- what claim() hands to an executor
+CREATE TYPE sandbox_exec.claimed AS (
+    id uuid,
+    claim_token uuid,
+    code text,
+    args jsonb,
+    submitter regrole,
+    owner text,
+    org_id text,
+    thread_id text,
+    tools text[],
+    limits jsonb,
+    attempt integer,
+    started_at timestamptz,
+    log_pos bigint,
+    runtime text,
+    lease_expires_at timestamptz
+);
+COMMENT ON TYPE sandbox_exec.claimed IS 'an execution in the hands of an executor, with the token that proves it';
+COMMENT ON COLUMN sandbox_exec.claimed.claim_token IS 'proves the claim to renew, finalize and release';
+COMMENT ON COLUMN sandbox_exec.claimed.limits IS
+    'timeout_ms, max_output_chars (a stream), memory_limit_kb (null: sandbox_exec.memory_limit)';
+COMMENT ON COLUMN sandbox_exec.claimed.attempt IS 'number of this attempt, from 1';
+COMMENT ON COLUMN sandbox_exec.claimed.started_at IS 'when the execution was first claimed';
+COMMENT ON COLUMN sandbox_exec.claimed.log_pos IS 'last position of the log so far';
+COMMENT ON COLUMN sandbox_exec.claimed.lease_expires_at IS 'renew before, or lose it';

@@ -1,0 +1,131 @@
+/*
+ * Repair: claims that were lost, and rows whose time has come.
+ *
+ * A claim is lost when its lease expired (strictly before now) or when the
+ * in-server worker that holds it is gone.  Lost before it was known to have
+ * started, it uses no attempt.  In any case the row is next claimed alone
+ * (solo), so that what kills its executor takes no other execution along.
+ */
+CREATE FUNCTION sandbox_exec._is_lost(
+    lease_expires_at timestamptz, worker_epoch bigint, worker_no integer, now timestamptz)
+RETURNS boolean
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN lease_expires_at < now
+        OR worker_epoch IS NOT NULL
+           AND (worker_epoch IS DISTINCT FROM sandbox_exec._server_epoch()
+                OR worker_no <> ALL (sandbox_exec._live_workers()));
+END
+$$;
+
+-- give back those of the rows that are lost; rows that others hold are skipped
+CREATE FUNCTION sandbox_exec._recover(ids uuid[], now timestamptz)
+RETURNS TABLE (id uuid, action text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+DECLARE
+    locked uuid[];
+BEGIN
+    -- lock first, judge then: a worker that claimed the row meanwhile must be
+    -- on the list of the living when that is read
+    locked := ARRAY(
+        SELECT e.id FROM sandbox_exec.execution e
+        WHERE e.id = ANY (ids) AND e.status = 'running'
+        ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED);
+
+    RETURN QUERY
+    WITH lost AS MATERIALIZED (
+        SELECT e.id,
+               CASE WHEN e.cancel_requested_at IS NOT NULL THEN 'cancelled'
+                    WHEN e.known_started AND e.attempt_count >= e.max_attempts THEN 'failed'
+                    ELSE 'queued' END AS next_status
+        FROM sandbox_exec.execution e
+        WHERE e.id = ANY (locked)
+              AND sandbox_exec._is_lost(e.lease_expires_at, e.worker_epoch, e.worker_no, now)
+    ), recovered AS (
+        UPDATE sandbox_exec.execution e
+        SET status = l.next_status, updated_at = now,
+            finished_at = CASE WHEN l.next_status <> 'queued' THEN now END,
+            attempt_count = e.attempt_count - CASE WHEN e.known_started THEN 0 ELSE 1 END,
+            solo = true, known_started = false,
+            claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL,
+            error_code = CASE l.next_status WHEN 'failed' THEN 'lease_expired'
+                                            WHEN 'cancelled' THEN 'cancelled' END,
+            error = CASE l.next_status
+                        WHEN 'failed' THEN format('the claim of attempt %s of %s was lost: %s',
+                            e.attempt_count, e.max_attempts,
+                            CASE WHEN e.lease_expires_at < now THEN 'its lease expired'
+                                 ELSE 'its worker is gone' END)
+                        WHEN 'cancelled' THEN coalesce(e.cancel_reason, 'cancelled') END
+        FROM lost l
+        WHERE e.id = l.id
+        RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status)
+    )
+    SELECT r.id, r.status FROM recovered r;
+END
+$$;
+
+CREATE FUNCTION sandbox_exec._reap(max_rows integer)
+RETURNS TABLE (id uuid, action text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+BEGIN
+    max_rows := sandbox_exec._check_max_rows(max_rows, 1000);
+    IF NOT sandbox_exec._at_home() THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT r.id, r.action FROM sandbox_exec._recover(ARRAY(
+        SELECT e.id FROM sandbox_exec.execution e
+        WHERE e.status = 'running'
+              AND sandbox_exec._is_lost(e.lease_expires_at, e.worker_epoch, e.worker_no, now)
+        ORDER BY e.id LIMIT max_rows), now) r;
+END
+$$;
+
+CREATE FUNCTION sandbox_exec._promote(max_rows integer) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+    promoted bigint;
+BEGIN
+    max_rows := sandbox_exec._check_max_rows(max_rows, 1000);
+    IF NOT sandbox_exec._at_home() THEN
+        RETURN 0;
+    END IF;
+    UPDATE sandbox_exec.execution e SET ready = true
+    WHERE e.id = ANY (ARRAY(
+        SELECT d.id FROM sandbox_exec.execution d
+        WHERE d.status = 'queued' AND NOT d.ready AND d.run_at <= now
+        ORDER BY d.run_at LIMIT max_rows
+        FOR NO KEY UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS promoted = ROW_COUNT;
+    IF promoted > 0 THEN
+        PERFORM sandbox_exec._work_ready();
+    END IF;
+    RETURN promoted;
+END
+$$;
+
+-- when something here needs a worker next; null: nothing does
+CREATE FUNCTION sandbox_exec._next_due() RETURNS timestamptz
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+    IF NOT sandbox_exec._at_home() THEN
+        RETURN NULL;
+    END IF;
+    RETURN least(
+        (SELECT min(e.lease_expires_at) FROM sandbox_exec.execution e WHERE e.status = 'running'),
+        (SELECT e.run_at FROM sandbox_exec.execution e
+         WHERE e.status = 'queued' AND NOT e.ready AND sandbox_exec._runs_here()
+         ORDER BY e.run_at LIMIT 1));
+END
+$$;

@@ -1,0 +1,84 @@
+/*
+ * What an executor does with its claim besides finalizing it.  The token
+ * decides: the row is running and carries it.  That a lease has expired matters
+ * to reap and claim(id) alone.  Nothing here waits for a row lock.
+ */
+CREATE FUNCTION sandbox_exec._check_lease(lease interval) RETURNS interval
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF lease IS NULL THEN
+        RAISE EXCEPTION 'lease must not be null' USING ERRCODE = 'null_value_not_allowed',
+            HINT = 'Give the time for which the claim is to hold, such as ''90 s''.';
+    ELSIF lease < interval '1 ms' OR lease > interval '1 day' THEN
+        RAISE EXCEPTION 'lease is out of range' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('It is %s.', lease),
+            HINT = 'Give 1 ms to 1 day.';
+    END IF;
+    RETURN lease;
+END
+$$;
+
+CREATE FUNCTION sandbox_exec._check_claim(id uuid, token uuid) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF id IS NULL OR token IS NULL THEN
+        RAISE EXCEPTION '% must not be null', CASE WHEN id IS NULL THEN 'id' ELSE 'token' END
+            USING ERRCODE = 'null_value_not_allowed',
+                  HINT = 'Give id and claim_token as claim() returned them.';
+    END IF;
+END
+$$;
+
+CREATE FUNCTION sandbox_exec._renew(id uuid, token uuid, lease interval) RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+    cancel boolean;
+BEGIN
+    PERFORM sandbox_exec._check_claim(id, token);
+    lease := sandbox_exec._check_lease(lease);
+
+    -- changes no indexed column: the new version stays on its page
+    UPDATE sandbox_exec.execution e SET lease_expires_at = now + lease
+    WHERE e.id = (SELECT h.id FROM sandbox_exec.execution h
+                  WHERE h.id = _renew.id AND h.status = 'running' AND h.claim_token = token
+                  FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING e.cancel_requested_at IS NOT NULL INTO cancel;
+    IF FOUND THEN
+        RETURN CASE WHEN cancel THEN 'cancel' ELSE 'held' END;
+    END IF;
+    PERFORM FROM sandbox_exec.execution e
+    WHERE e.id = _renew.id AND e.status = 'running' AND e.claim_token = token;
+    RETURN CASE WHEN FOUND THEN 'busy' ELSE 'lost' END;
+END
+$$;
+
+-- back to the queue, as if never claimed; or, after a cancel, to its end
+CREATE FUNCTION sandbox_exec._release(id uuid, token uuid) RETURNS boolean
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+BEGIN
+    PERFORM sandbox_exec._check_claim(id, token);
+    UPDATE sandbox_exec.execution e
+    SET status = CASE WHEN e.cancel_requested_at IS NULL THEN 'queued' ELSE 'cancelled' END,
+        updated_at = now,
+        finished_at = CASE WHEN e.cancel_requested_at IS NOT NULL THEN now END,
+        attempt_count = e.attempt_count - 1, known_started = false,
+        claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL,
+        error_code = CASE WHEN e.cancel_requested_at IS NOT NULL THEN 'cancelled' END,
+        error = CASE WHEN e.cancel_requested_at IS NOT NULL THEN coalesce(e.cancel_reason, 'cancelled') END
+    WHERE e.id = (SELECT h.id FROM sandbox_exec.execution h
+                  WHERE h.id = _release.id AND h.status = 'running' AND h.claim_token = token
+                  FOR NO KEY UPDATE SKIP LOCKED);
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM sandbox_exec._tell(e.id, e.status) FROM sandbox_exec.execution e WHERE e.id = _release.id;
+    RETURN true;
+END
+$$;

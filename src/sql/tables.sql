@@ -1,0 +1,115 @@
+/*
+ * The tables.
+ *
+ * An execution is two rows: what changes while it lives (execution: short
+ * columns, updated twice in a normal life) and what never does
+ * (execution_input: code and args, which would be copied with every update).
+ *
+ *      queued --claim--> running --finalize--> succeeded | failed | timed_out
+ *        ^                  |
+ *        +-- lease expired -+          queued | running --cancel--> cancelled
+ *
+ * Terminal is final.  Text that is compared or indexed has collation "C": no
+ * index here depends on the operating system's locale data.
+ *
+ * No column holds an oid but regrole ones, which dumps write by name.  There is
+ * no foreign key: a row of execution_input is written in the same transaction
+ * as its execution, events under its row lock.
+ */
+CREATE TABLE sandbox_exec.execution (
+    id uuid PRIMARY KEY,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,    -- last change of state; a renewal is none
+    run_at timestamptz NOT NULL,        -- not before
+    started_at timestamptz,             -- first claim
+    finished_at timestamptz,
+    lease_expires_at timestamptz,       -- never index it: a renewal must stay HOT
+    cancel_requested_at timestamptz,
+    log_pos bigint NOT NULL DEFAULT 0,  -- last position of the log; 1 is the start itself
+    worker_epoch bigint,                -- claims of in-server workers only:
+    worker_no integer,                  -- which start of the server, which worker
+    submitter regrole NOT NULL,
+    rank integer NOT NULL,              -- -priority: the claim index ascends
+    timeout_ms integer NOT NULL,
+    max_output_chars integer NOT NULL,  -- a stream
+    memory_limit_kb integer,            -- null: the setting at run time
+    max_attempts integer NOT NULL,      -- claims that may be lost
+    attempt_count integer NOT NULL DEFAULT 0,
+    exit_code integer,
+    ready boolean NOT NULL,             -- claimable while queued; false: run_at lies ahead
+    solo boolean NOT NULL DEFAULT false,            -- a claim was lost: claim it alone
+    known_started boolean NOT NULL DEFAULT false,   -- this attempt surely began
+    claim_token uuid,
+    status text COLLATE "C" NOT NULL DEFAULT 'queued',
+    runtime text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    org_id text COLLATE "C",
+    thread_id text COLLATE "C",
+    idempotency_key text COLLATE "C",
+    executor text,                      -- who claimed it last
+    runtime_version text,               -- what ran it
+    cancel_reason text,
+    error_code text,
+    error text,
+    result jsonb,
+    CONSTRAINT execution_status CHECK
+        (status IN ('queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled')),
+    CONSTRAINT execution_running_is_claimed CHECK
+        ((status = 'running') = (claim_token IS NOT NULL)
+         AND (status = 'running') = (lease_expires_at IS NOT NULL)),
+    CONSTRAINT execution_worker CHECK
+        ((worker_epoch IS NULL) = (worker_no IS NULL)
+         AND (status = 'running' OR worker_no IS NULL)),
+    CONSTRAINT execution_terminal_is_finished CHECK
+        ((status NOT IN ('queued', 'running')) = (finished_at IS NOT NULL)),
+    CONSTRAINT execution_started_has_log CHECK
+        ((started_at IS NULL) = (log_pos = 0) AND log_pos >= 0),
+    CONSTRAINT execution_attempts CHECK
+        (attempt_count BETWEEN 0 AND max_attempts),
+    CONSTRAINT execution_outcome CHECK
+        ((status = 'succeeded' OR result IS NULL)
+         AND (status IN ('failed', 'timed_out', 'cancelled')) = (error_code IS NOT NULL)
+         AND (error_code IS NOT NULL OR error IS NULL))
+);
+
+CREATE TABLE sandbox_exec.execution_input (
+    id uuid PRIMARY KEY,
+    code text NOT NULL,
+    args jsonb,
+    tools text[] NOT NULL
+);
+
+-- the log: positions of one execution have no gaps (execution.log_pos)
+CREATE TABLE sandbox_exec.event (
+    execution_id uuid NOT NULL,
+    pos bigint NOT NULL,
+    at timestamptz NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    data jsonb NOT NULL,
+    PRIMARY KEY (execution_id, pos),
+    CONSTRAINT event_type CHECK (type IN ('stdout', 'stderr', 'custom')),
+    CONSTRAINT event_pos CHECK (pos > 1)
+);
+
+/*
+ * Where this queue is at home.  A dump restores its rows beside the one that
+ * CREATE EXTENSION writes, and a copied database brings them along, so there is
+ * no key: the queue runs only where every row names the place (_at_home), and
+ * adopt() leaves a single one.
+ */
+CREATE TABLE sandbox_exec.home (
+    home text NOT NULL
+);
+INSERT INTO sandbox_exec.home VALUES (sandbox_exec._home());
+
+-- the queue is paused while there is a row; no key, for the same reason
+CREATE TABLE sandbox_exec.queue_pause (
+    paused_at timestamptz NOT NULL,
+    reason text
+);
+
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution', '');
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution_input', '');
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.event', '');
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.home', '');
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.queue_pause', '');

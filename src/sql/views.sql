@@ -1,0 +1,70 @@
+/*
+ * Views on the queue.  Whoever may claim sees every execution's state here; a
+ * submitter sees what executions shows.
+ */
+CREATE VIEW sandbox_exec.due WITH (security_barrier) AS
+SELECT e.id, e.runtime, -e.rank AS priority, e.run_at, e.owner, e.submitter, e.attempt_count, e.created_at
+FROM sandbox_exec.execution e
+WHERE e.status = 'queued'
+      AND (e.ready OR e.run_at <= clock_timestamp())
+      AND (pg_has_role(e.submitter, 'USAGE')
+           OR (SELECT has_function_privilege(
+                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+ORDER BY e.rank, e.run_at, e.id;
+
+COMMENT ON VIEW sandbox_exec.due IS 'executions that wait to be claimed now, in the order of claim within a runtime';
+COMMENT ON COLUMN sandbox_exec.due.id IS 'the execution';
+COMMENT ON COLUMN sandbox_exec.due.runtime IS 'kind of executor that it needs';
+COMMENT ON COLUMN sandbox_exec.due.priority IS 'higher is claimed earlier';
+COMMENT ON COLUMN sandbox_exec.due.run_at IS 'since when it is due';
+COMMENT ON COLUMN sandbox_exec.due.owner IS 'whom it is for';
+COMMENT ON COLUMN sandbox_exec.due.submitter IS 'role that enqueued it';
+COMMENT ON COLUMN sandbox_exec.due.attempt_count IS 'attempts so far';
+COMMENT ON COLUMN sandbox_exec.due.created_at IS 'when it was enqueued';
+
+-- live rows only, by their partial indexes: the history isn't read
+CREATE VIEW sandbox_exec.queue_stats WITH (security_barrier) AS
+SELECT e.runtime,
+       count(*) FILTER (WHERE e.status = 'queued' AND e.ready) AS ready,
+       count(*) FILTER (WHERE e.status = 'queued' AND NOT e.ready) AS deferred,
+       count(*) FILTER (WHERE e.status = 'running') AS running,
+       count(*) FILTER (WHERE e.lease_expires_at < clock_timestamp()) AS expired,
+       min(e.run_at) FILTER (WHERE e.status = 'queued' AND e.ready) AS oldest_run_at
+FROM sandbox_exec.execution e
+WHERE e.status IN ('queued', 'running')
+      AND (pg_has_role(e.submitter, 'USAGE')
+           OR (SELECT has_function_privilege(
+                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+GROUP BY e.runtime;
+
+COMMENT ON VIEW sandbox_exec.queue_stats IS 'executions that have not ended, counted by runtime';
+COMMENT ON COLUMN sandbox_exec.queue_stats.runtime IS 'kind of executor';
+COMMENT ON COLUMN sandbox_exec.queue_stats.ready IS 'queued, and claimable now';
+COMMENT ON COLUMN sandbox_exec.queue_stats.deferred IS 'queued, for later';
+COMMENT ON COLUMN sandbox_exec.queue_stats.running IS 'claimed';
+COMMENT ON COLUMN sandbox_exec.queue_stats.expired IS 'claimed, with a lease that has expired';
+COMMENT ON COLUMN sandbox_exec.queue_stats.oldest_run_at IS 'since when the oldest claimable one is due';
+
+-- a view's functions run as its user: this one reads for everybody who may
+-- select from the view, and of this database only
+CREATE FUNCTION sandbox_exec._workers()
+RETURNS TABLE (kind text, pid integer, worker_no integer, state text, execution_id uuid,
+               since timestamptz, executions bigint)
+    LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 10 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.kind, p.pid, p.worker_no, p.state, p.execution_id, p.since, p.executions
+    FROM sandbox_exec._processes() p
+    WHERE p.database IS NULL OR p.database = current_database()
+$$;
+
+CREATE VIEW sandbox_exec.workers WITH (security_barrier) AS
+SELECT w.kind, w.pid, w.worker_no, w.state, w.execution_id, w.since, w.executions FROM sandbox_exec._workers() w;
+
+COMMENT ON VIEW sandbox_exec.workers IS 'the launcher, and the workers that serve this database';
+COMMENT ON COLUMN sandbox_exec.workers.kind IS 'launcher or worker';
+COMMENT ON COLUMN sandbox_exec.workers.pid IS 'process id, as in pg_stat_activity';
+COMMENT ON COLUMN sandbox_exec.workers.worker_no IS 'number of the worker, counted since the server started';
+COMMENT ON COLUMN sandbox_exec.workers.state IS 'what it does';
+COMMENT ON COLUMN sandbox_exec.workers.execution_id IS 'execution that it runs';
+COMMENT ON COLUMN sandbox_exec.workers.since IS 'since when it is in that state';
+COMMENT ON COLUMN sandbox_exec.workers.executions IS 'executions that it has ended';
