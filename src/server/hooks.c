@@ -1,0 +1,206 @@
+/*
+ * hooks.c
+ *		Notices the DDL that matters to launcher and workers.
+ *
+ * Statements that need a database without other sessions (DROP, RENAME,
+ * SET TABLESPACE, CREATE ... TEMPLATE) would fail because of an idle worker, as
+ * the server waits five seconds for it and gives up.  So its workers are asked
+ * to leave first, none is started while the statement runs, and the launcher
+ * looks again after it.
+ */
+#include "postgres.h"
+
+#include "commands/dbcommands.h"
+#include "commands/defrem.h"
+#include "hooks.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "pgstat.h"
+#include "shmem.h"
+#include "storage/latch.h"
+#include "tcop/utility.h"
+#include "utils/timestamp.h"
+#include "wakeup.h"
+
+/* as long as the server itself waits for other sessions to leave */
+#define LEAVE_TIMEOUT_MS 5000
+
+static ProcessUtility_hook_type next_hook = NULL;
+
+/* ---------------------------------------------------- keeping workers away */
+
+/* ask this database's workers to leave; how many are still there */
+static int
+ask_to_leave(Oid database)
+{
+	int			count = 0;
+	int			i;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	for (i = 0; i < MAX_WORKERS; i++)
+	{
+		WorkerSlot *slot = &shared->workers[i];
+
+		if (slot->state == SLOT_FREE || slot->database != database)
+			continue;
+		count++;
+		slot->leave = true;
+		if (slot->latch != NULL)
+			SetLatch(slot->latch);
+	}
+	LWLockRelease(shared->lock);
+	return count;
+}
+
+static void
+hold(Oid database, int change)
+{
+	DatabaseSlot *slot;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	slot = shmem_database(database);
+	if (slot != NULL)
+	{
+		slot->holds = Max(slot->holds + change, 0);
+		if (change < 0)
+			slot->probe = true; /* whoever left may have left work */
+	}
+	if (change < 0)
+	{
+		shared->rescan = true;
+		shmem_poke_launcher();
+	}
+	LWLockRelease(shared->lock);
+}
+
+static void
+wait_until_left(Oid database)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LEAVE_TIMEOUT_MS);
+
+	while (ask_to_leave(database) > 0 && GetCurrentTimestamp() < deadline)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 10, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* the database that a statement needs for itself; InvalidOid for none */
+static Oid
+database_needed(Node *statement)
+{
+	const char *name = NULL;
+	ListCell   *cell;
+
+	switch (nodeTag(statement))
+	{
+		case T_DropdbStmt:
+			name = ((DropdbStmt *) statement)->dbname;
+			break;
+		case T_RenameStmt:
+			if (((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
+				name = ((RenameStmt *) statement)->subname;
+			break;
+		case T_AlterDatabaseStmt:
+			foreach(cell, ((AlterDatabaseStmt *) statement)->options)
+				if (strcmp(((DefElem *) lfirst(cell))->defname, "tablespace") == 0)
+					name = ((AlterDatabaseStmt *) statement)->dbname;
+			break;
+		case T_CreatedbStmt:
+			name = "template1";
+			foreach(cell, ((CreatedbStmt *) statement)->options)
+			{
+				DefElem    *option = lfirst(cell);
+
+				if (strcmp(option->defname, "template") == 0 && option->arg != NULL)
+					name = defGetString(option);
+			}
+			break;
+		default:
+			break;
+	}
+	return name ? get_database_oid(name, true) : InvalidOid;
+}
+
+/* ------------------------------------------------------------ what came of it */
+
+static bool
+is_ours(const char *extension)
+{
+	return extension != NULL && strcmp(extension, "sandbox_exec") == 0;
+}
+
+/* statements after which workers and launcher should look, once committed */
+static void
+note_effects(Node *statement)
+{
+	switch (nodeTag(statement))
+	{
+		case T_CreateExtensionStmt:
+			if (is_ours(((CreateExtensionStmt *) statement)->extname))
+				wakeup_probe();
+			break;
+		case T_AlterExtensionStmt:
+			if (is_ours(((AlterExtensionStmt *) statement)->extname))
+				wakeup_probe();
+			break;
+		case T_TransactionStmt:
+			if (((TransactionStmt *) statement)->kind == TRANS_STMT_COMMIT_PREPARED)
+				wakeup_everybody();
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+run_next(PlannedStmt *statement, const char *query, bool read_only_tree,
+		 ProcessUtilityContext context, ParamListInfo params,
+		 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
+{
+	if (next_hook)
+		next_hook(statement, query, read_only_tree, context, params,
+				  environment, destination, completion);
+	else
+		standard_ProcessUtility(statement, query, read_only_tree, context, params,
+								environment, destination, completion);
+}
+
+static void
+utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
+			 ProcessUtilityContext context, ParamListInfo params,
+			 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
+{
+	Node	   *node = statement->utilityStmt;
+	Oid			needed = database_needed(node);
+
+	if (!OidIsValid(needed))
+	{
+		run_next(statement, query, read_only_tree, context, params,
+				 environment, destination, completion);
+		note_effects(node);
+		return;
+	}
+	hold(needed, 1);
+	PG_TRY();
+	{
+		wait_until_left(needed);
+		run_next(statement, query, read_only_tree, context, params,
+				 environment, destination, completion);
+		wakeup_rescan();
+	}
+	PG_FINALLY();
+	{
+		hold(needed, -1);
+	}
+	PG_END_TRY();
+}
+
+void
+hooks_install(void)
+{
+	next_hook = ProcessUtility_hook;
+	ProcessUtility_hook = utility_hook;
+}

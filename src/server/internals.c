@@ -1,0 +1,158 @@
+/*
+ * internals.c
+ *		The C functions that the queue's SQL is built on (src/sql/helpers.sql).
+ *
+ * They are granted to nobody: the implementation functions call them as the
+ * extension's owner.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "funcapi.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "shmem.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+#include "wakeup.h"
+
+PG_FUNCTION_INFO_V1(uuid7_v1);
+PG_FUNCTION_INFO_V1(announce_v1);
+PG_FUNCTION_INFO_V1(work_ready_v1);
+PG_FUNCTION_INFO_V1(work_due_v1);
+PG_FUNCTION_INFO_V1(worker_attention_v1);
+PG_FUNCTION_INFO_V1(server_epoch_v1);
+PG_FUNCTION_INFO_V1(live_workers_v1);
+PG_FUNCTION_INFO_V1(home_v1);
+PG_FUNCTION_INFO_V1(limits_v1);
+
+/* -------------------------------------------------------------------- ids */
+
+/*
+ * A time-ordered UUID (RFC 9562, version 7): 48 bits of Unix milliseconds, 12
+ * bits of the fraction, 62 random bits.  Milliseconds and fraction together
+ * never repeat within a backend, so ids made in order sort in order.
+ */
+Datum
+uuid7_v1(PG_FUNCTION_ARGS)
+{
+	static uint64 last = 0;
+	pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
+	int64		us = GetCurrentTimestamp() +
+		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
+	uint64		stamp = ((uint64) (us / 1000) << 12) | (uint64) ((us % 1000) * 4096 / 1000);
+	int			i;
+
+	if (stamp <= last)
+		stamp = last + 1;
+	last = stamp;
+	if (!pg_strong_random(uuid->data, UUID_LEN))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	for (i = 0; i < 6; i++)
+		uuid->data[i] = (unsigned char) (stamp >> (52 - 8 * i));
+	uuid->data[6] = 0x70 | ((stamp >> 8) & 0x0f);
+	uuid->data[7] = stamp & 0xff;
+	uuid->data[8] = (uuid->data[8] & 0x3f) | 0x80;
+	PG_RETURN_UUID_P(uuid);
+}
+
+/* ------------------------------------------------------------------- wake-ups */
+
+Datum
+announce_v1(PG_FUNCTION_ARGS)
+{
+	wakeup_announce(PG_GETARG_UUID_P(0), text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	PG_RETURN_VOID();
+}
+
+Datum
+work_ready_v1(PG_FUNCTION_ARGS)
+{
+	wakeup_work();
+	PG_RETURN_VOID();
+}
+
+Datum
+work_due_v1(PG_FUNCTION_ARGS)
+{
+	wakeup_due(PG_GETARG_TIMESTAMPTZ(0));
+	PG_RETURN_VOID();
+}
+
+Datum
+worker_attention_v1(PG_FUNCTION_ARGS)
+{
+	if (shared != NULL && PG_GETARG_INT64(0) == shared->epoch)
+		wakeup_attention(PG_GETARG_INT32(1));
+	PG_RETURN_VOID();
+}
+
+/* ---------------------------------------------------------------- who is alive */
+
+Datum
+server_epoch_v1(PG_FUNCTION_ARGS)
+{
+	if (shared == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(shared->epoch);
+}
+
+Datum
+live_workers_v1(PG_FUNCTION_ARGS)
+{
+	Datum		numbers[MAX_WORKERS];
+	int			count = 0;
+	int			i;
+
+	if (shared == NULL)
+		PG_RETURN_NULL();
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (i = 0; i < MAX_WORKERS; i++)
+	{
+		WorkerSlot *slot = &shared->workers[i];
+
+		if (slot->state != SLOT_FREE && slot->database == MyDatabaseId)
+			numbers[count++] = Int32GetDatum(slot->worker_no);
+	}
+	LWLockRelease(shared->lock);
+	PG_RETURN_ARRAYTYPE_P(construct_array(numbers, count, INT4OID, sizeof(int32), true, 'i'));
+}
+
+/* where this queue is: what a copy of the database elsewhere is not */
+Datum
+home_v1(PG_FUNCTION_ARGS)
+{
+	char	   *home = psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(), MyDatabaseId);
+
+	PG_RETURN_TEXT_P(cstring_to_text(home));
+}
+
+static Datum
+interval_of(int ms)
+{
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	interval->time = (int64) ms * 1000;
+	return IntervalPGetDatum(interval);
+}
+
+/* max_timeout interval, memory_limit_kb integer, lease interval, enabled boolean */
+Datum
+limits_v1(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
+		elog(ERROR, "unexpected result type");
+	values[0] = interval_of(guc_max_timeout);
+	values[1] = Int32GetDatum(guc_memory_limit);
+	values[2] = interval_of(guc_lease);
+	values[3] = BoolGetDatum(guc_enabled);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}

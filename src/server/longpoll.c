@@ -1,0 +1,102 @@
+/*
+ * longpoll.c
+ *		Looking again and again at committed state from within one statement.
+ *
+ * Sleeping uses a condition variable and a generation: read the generation,
+ * look, sleep until the generation differs.  A commit raises it before it
+ * broadcasts, so none is missed.  Aborting a subtransaction cancels a prepared
+ * sleep, so no look may come between preparing and sleeping.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "executor/spi.h"
+#include "guc.h"
+#include "longpoll.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "shmem.h"
+#include "storage/latch.h"
+#include "utils/fmgrprotos.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+/* between looks where nobody wakes */
+#define POLL_MS 200
+
+/* an ERROR goes up: aborting the surrounding transaction cleans up all of this */
+void
+longpoll_look(LongpollBody body, void *arg)
+{
+	MemoryContext outside = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	Caller		caller;
+
+	BeginInternalSubTransaction(NULL);
+	PushActiveSnapshot(GetLatestSnapshot());
+	caller = caller_enter();
+	SPI_connect();
+	body(arg, &caller, outside);
+	SPI_finish();
+	caller_leave(&caller);
+	PopActiveSnapshot();
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(outside);
+	CurrentResourceOwner = owner;
+}
+
+uint64
+longpoll_generation(const pg_uuid_t *id)
+{
+	return shared ? pg_atomic_read_u64(&shared->waits[shmem_wait_slot(id)].generation) : 0;
+}
+
+static void
+sleep_until_woken(WaitSlot *slot, uint64 seen, long ms)
+{
+	ConditionVariablePrepareToSleep(&slot->changed);
+	if (pg_atomic_read_u64(&slot->generation) == seen)
+		(void) ConditionVariableTimedSleep(&slot->changed, ms, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+}
+
+bool
+longpoll_sleep(const pg_uuid_t *id, uint64 seen, TimestampTz deadline)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	long		ms = TimestampDifferenceMilliseconds(now, deadline);
+
+	if (now >= deadline)
+		return false;
+	if (shared != NULL && !RecoveryInProgress())
+		sleep_until_woken(&shared->waits[shmem_wait_slot(id)], seen, ms);
+	else
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 Min(ms, POLL_MS), PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+TimestampTz
+longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz latest = TimestampTzPlusMilliseconds(now, guc_max_wait);
+	TimestampTz asked = latest;
+
+	if (!PG_ARGISNULL(argument))
+		asked = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+														TimestampTzGetDatum(now),
+														PG_GETARG_DATUM(argument)));
+	if (asked < now)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name),
+				 errhint("Give zero to look once.")));
+	return Min(asked, latest);
+}

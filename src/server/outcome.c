@@ -1,0 +1,289 @@
+/*
+ * outcome.c
+ *		Outcomes on their way into the record.
+ */
+#include "postgres.h"
+
+#include "lib/ilist.h"
+#include "outcome.h"
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/memutils.h"
+#include "wakeup.h"
+
+/* waits before another try, in microseconds */
+#define BUSY_RETRY_US INT64CONST(50000)
+#define ERROR_RETRY_US INT64CONST(1000000)
+
+/* one that waits; it lives in a memory context of its own */
+typedef struct Waiting
+{
+	dlist_node	node;
+	MemoryContext memory;
+	pg_uuid_t	id;
+	int64		added;			/* outcome_clock() */
+	int64		retry_at;		/* 0: was never tried */
+	char	   *json;			/* the object for finalize_many */
+	bool		bare;			/* json is already without result and log */
+	Claim		claim;			/* its id and token only */
+	Outcome		outcome;		/* the same without result and log */
+} Waiting;
+
+static dlist_head waiting = DLIST_STATIC_INIT(waiting);
+static int	waiting_count = 0;
+
+int64
+outcome_clock(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return (int64) INSTR_TIME_GET_MICROSEC(now);
+}
+
+/* ------------------------------------------------- the JSON of an outcome */
+
+static void
+append_uuid(StringInfo json, const char *name, const pg_uuid_t *value)
+{
+	int			i;
+
+	appendStringInfo(json, "\"%s\":\"", name);
+	for (i = 0; i < UUID_LEN; i++)
+		appendStringInfo(json, "%02x", value->data[i]);
+	appendStringInfoChar(json, '"');
+}
+
+static void
+append_text(StringInfo json, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	appendStringInfo(json, ",\"%s\":", name);
+	escape_json(json, value);
+}
+
+static char *
+build(const Claim *claim, const Outcome *outcome)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	append_uuid(&json, "id", &claim->id);
+	appendStringInfoChar(&json, ',');
+	append_uuid(&json, "token", &claim->token);
+	append_text(&json, "status", outcome->status);
+	append_text(&json, "error", outcome->error);
+	append_text(&json, "error_code", outcome->error_code);
+	append_text(&json, "runtime_version", outcome->runtime_version);
+	if (outcome->has_exit_code)
+		appendStringInfo(&json, ",\"exit_code\":%d", outcome->exit_code);
+	if (outcome->result)
+		appendStringInfo(&json, ",\"result\":%s", outcome->result);
+	if (outcome->events && outcome->events[0])
+		appendStringInfo(&json, ",\"events\":[%s]", outcome->events);
+	appendStringInfoChar(&json, '}');
+	return json.data;
+}
+
+/* status is one of three constants and needs no copy */
+static void
+remember_bare(Waiting *one, const Claim *claim, const Outcome *outcome)
+{
+	one->claim.id = claim->id;
+	one->claim.token = claim->token;
+	one->outcome = *outcome;
+	one->outcome.result = one->outcome.events = NULL;
+	if (outcome->error)
+		one->outcome.error = pstrdup(outcome->error);
+	if (outcome->error_code)
+		one->outcome.error_code = pstrdup(outcome->error_code);
+	if (outcome->runtime_version)
+		one->outcome.runtime_version = pstrdup(outcome->runtime_version);
+}
+
+void
+outcome_add(const Claim *claim, const Outcome *outcome)
+{
+	MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "sandbox_exec outcome",
+												 ALLOCSET_SMALL_SIZES);
+	MemoryContext outside = MemoryContextSwitchTo(memory);
+	Waiting    *one = palloc0(sizeof(Waiting));
+
+	one->memory = memory;
+	one->id = claim->id;
+	one->added = outcome_clock();
+	one->json = build(claim, outcome);
+	remember_bare(one, claim, outcome);
+	dlist_push_tail(&waiting, &one->node);
+	waiting_count++;
+	MemoryContextSwitchTo(outside);
+}
+
+/* without result and log; the first cause first, then why they are missing */
+static void
+strip(Waiting *one, const char *reason)
+{
+	MemoryContext outside = MemoryContextSwitchTo(one->memory);
+	Outcome    *outcome = &one->outcome;
+
+	outcome->error = psprintf("%s%sthe outcome could not be recorded: %s",
+							  outcome->error ? outcome->error : "",
+							  outcome->error ? "; " : "", reason);
+	if (outcome->error_code == NULL)
+	{
+		outcome->status = "failed";
+		outcome->error_code = "result_invalid";
+	}
+	one->json = build(&one->claim, outcome);
+	one->bare = true;
+	MemoryContextSwitchTo(outside);
+}
+
+int
+outcome_count(void)
+{
+	return waiting_count;
+}
+
+int64
+outcome_waiting_since(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &waiting)
+	{
+		Waiting    *one = dlist_container(Waiting, node, iter.cur);
+
+		if (one->retry_at == 0)
+			return one->added;
+	}
+	return 0;
+}
+
+long
+outcome_retry_in(void)
+{
+	int64		now = outcome_clock();
+	int64		earliest = -1;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &waiting)
+	{
+		Waiting    *one = dlist_container(Waiting, node, iter.cur);
+
+		if (earliest < 0 || one->retry_at < earliest)
+			earliest = one->retry_at;
+	}
+	if (earliest < 0)
+		return -1;
+	return earliest <= now ? 0 : (long) ((earliest - now) / 1000 + 1);
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static void
+forget(Waiting *one)
+{
+	dlist_delete(&one->node);
+	waiting_count--;
+	MemoryContextDelete(one->memory);
+}
+
+/*
+ * Write these in one transaction.  Listeners are a courtesy: when the server
+ * cannot take the notifications, the outcome is written without them.
+ */
+static bool
+write_together(Waiting **some, int count)
+{
+	StringInfoData json;
+	pg_uuid_t  *ids = palloc(sizeof(pg_uuid_t) * count);
+	Recorded   *recorded = palloc(sizeof(Recorded) * count);
+	int64		now = outcome_clock();
+	XactResult	result;
+	int			sqlerrcode;
+	int			i;
+
+	initStringInfo(&json);
+	for (i = 0; i < count; i++)
+	{
+		ids[i] = some[i]->id;
+		appendStringInfoChar(&json, i == 0 ? '[' : ',');
+		appendStringInfoString(&json, some[i]->json);
+	}
+	appendStringInfoChar(&json, ']');
+
+	result = store_finalize(json.data, ids, count, recorded);
+	if (result == XACT_FAILED && (xact_last_error(&sqlerrcode), sqlerrcode) == ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+	{
+		wakeup_mute_notify(true);
+		result = store_finalize(json.data, ids, count, recorded);
+		wakeup_mute_notify(false);
+	}
+	for (i = 0; i < count && result == XACT_DONE; i++)
+	{
+		if (recorded[i] == RECORDED_BUSY)
+			some[i]->retry_at = now + BUSY_RETRY_US;
+		else
+			forget(some[i]);
+	}
+	pfree(json.data);
+	pfree(ids);
+	pfree(recorded);
+	return result == XACT_DONE;
+}
+
+/*
+ * An outcome that fails alone, and by its own content, is written without its
+ * result and log, so that its execution ends; anything else (no room on the
+ * disk, a lock that is held) passes, and the outcome is kept as it is.
+ */
+static void
+write_alone(Waiting *one)
+{
+	const char *reason;
+	int			sqlerrcode;
+	int			category;
+
+	if (write_together(&one, 1))
+		return;
+	reason = xact_last_error(&sqlerrcode);
+	category = ERRCODE_TO_CATEGORY(sqlerrcode);
+	if (!one->bare &&
+		(category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION) ||
+		 category == ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED)))
+	{
+		strip(one, reason);
+		if (write_together(&one, 1))
+			return;
+	}
+	one->retry_at = outcome_clock() + ERROR_RETRY_US;
+}
+
+void
+outcome_flush(void)
+{
+	int64		now = outcome_clock();
+	Waiting   **some;
+	int			count = 0;
+	dlist_iter	iter;
+	int			i;
+
+	if (waiting_count == 0)
+		return;
+	some = palloc(sizeof(Waiting *) * waiting_count);
+	dlist_foreach(iter, &waiting)
+	{
+		Waiting    *one = dlist_container(Waiting, node, iter.cur);
+
+		if (one->retry_at <= now)
+			some[count++] = one;
+	}
+	if (count > 0 && !write_together(some, count))
+		for (i = 0; i < count; i++)
+			write_alone(some[i]);
+	pfree(some);
+}

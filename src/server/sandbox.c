@@ -1,0 +1,318 @@
+/*
+ * sandbox.c
+ *		One runner at work.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "channel.h"
+#include "compat.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "sandbox.h"
+#include "shmem.h"
+#include "spawn.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+
+struct Sandbox
+{
+	MemoryContext memory;		/* holds the sandbox, its channel, its texts */
+	Spawned		process;
+	Channel		channel;
+	WaitEventSet *events;
+	int			socket_event;
+	bool		ready;			/* it said READY: it is locked down */
+	bool		broke_protocol;
+	Oid			submitter;
+	char	   *owner;
+	char		runtime_version[MAX_VERSION_BYTES + 1];
+};
+
+/* positions in the wait event set */
+#define LATCH_EVENT 0
+#define POSTMASTER_EVENT 1
+
+static Sandbox *idle = NULL;
+static Sandbox *at_work = NULL;
+
+/*
+ * A worker that exits, for whatever reason, leaves no child behind: neither
+ * running nor as a zombie.
+ */
+static void
+end_at_exit(int code, Datum arg)
+{
+	if (at_work != NULL)
+		spawn_end(&at_work->process);
+	if (idle != NULL)
+		spawn_end(&idle->process);
+	at_work = idle = NULL;
+}
+
+static void
+register_end_at_exit(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		on_proc_exit(end_at_exit, 0);
+	registered = true;
+}
+
+static void
+watch(Sandbox *sandbox)
+{
+	sandbox->events = compat_create_wait_event_set(3);
+	AddWaitEventToSet(sandbox->events, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(sandbox->events, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	sandbox->socket_event = AddWaitEventToSet(sandbox->events, WL_SOCKET_READABLE,
+											  sandbox->process.socket, NULL, NULL);
+}
+
+static Sandbox *
+start(Oid submitter, const char *owner, const char **reason)
+{
+	MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "sandbox_exec sandbox",
+												 ALLOCSET_SMALL_SIZES);
+	MemoryContext outside = MemoryContextSwitchTo(memory);
+	Sandbox    *sandbox = palloc0(sizeof(Sandbox));
+
+	sandbox->memory = memory;
+	sandbox->submitter = submitter;
+	sandbox->owner = pstrdup(owner);
+	if (spawn_runner(&sandbox->process))
+	{
+		channel_open(&sandbox->channel, sandbox->process.socket);
+		watch(sandbox);
+		MemoryContextSwitchTo(outside);
+		return sandbox;
+	}
+	MemoryContextSwitchTo(outside);
+	*reason = psprintf("could not start \"%s/sandbox_exec_runner\": %m", pkglib_path);
+	MemoryContextDelete(memory);
+	return NULL;
+}
+
+/* nothing is expected from an idle runner: whatever comes means its end */
+static bool
+is_alive(Sandbox *sandbox)
+{
+	uint8		type;
+	FrameReader payload;
+
+	return channel_pump(&sandbox->channel, &type, &payload) == CHANNEL_WAIT;
+}
+
+Sandbox *
+sandbox_acquire(Oid submitter, const char *owner, const char **reason)
+{
+	Sandbox    *kept = idle;
+
+	if (kept != NULL && kept->submitter == submitter &&
+		strcmp(kept->owner, owner) == 0 && is_alive(kept))
+	{
+		idle = NULL;
+		at_work = kept;
+		return kept;
+	}
+	sandbox_drop_idle();
+	register_end_at_exit();
+	at_work = start(submitter, owner, reason);
+	return at_work;
+}
+
+void
+sandbox_run(Sandbox *sandbox, const RunMessage *run)
+{
+	size_t		capacity = FRAME_HEADER_SIZE + 256 + run->execution.length +
+		run->args.length + run->code.length;
+	char	   *frame = MemoryContextAlloc(sandbox->memory, capacity);
+	size_t		size = message_put_run(frame, capacity, run);
+
+	if (size == 0)
+		elog(ERROR, "could not encode a run message");
+	channel_send(&sandbox->channel, frame, size);
+}
+
+static SandboxResult
+take_ready(Sandbox *sandbox, FrameReader *payload)
+{
+	ReadyMessage ready;
+
+	if (sandbox->ready || !message_get_ready(payload, &ready) ||
+		ready.protocol_version != PROTOCOL_VERSION)
+		return SANDBOX_DEAD;
+	sandbox->ready = true;
+	memcpy(sandbox->runtime_version, ready.runtime_version.data, ready.runtime_version.length);
+	sandbox->runtime_version[ready.runtime_version.length] = '\0';
+	shmem_set_reason(HEALTH_RUNNER_START, NULL);
+	shmem_set_reason(HEALTH_SECCOMP, ready.seccomp ? NULL :
+					 "code runs without the seccomp filter, which could not be installed");
+	return SANDBOX_WOKEN;
+}
+
+static SandboxResult
+take(Sandbox *sandbox, uint8 type, FrameReader *payload, DoneMessage *done)
+{
+	SandboxResult result = SANDBOX_DEAD;
+
+	if (type == MESSAGE_READY)
+		result = take_ready(sandbox, payload);
+	else if (type == MESSAGE_DONE && sandbox->ready && message_get_done(payload, done))
+		result = SANDBOX_DONE;
+	if (result == SANDBOX_DEAD)
+		sandbox->broke_protocol = true;
+	return result;
+}
+
+/* SANDBOX_WOKEN means here: nothing yet */
+static SandboxResult
+pump(Sandbox *sandbox, DoneMessage *done)
+{
+	for (;;)
+	{
+		uint8		type;
+		FrameReader payload;
+		SandboxResult result;
+
+		switch (channel_pump(&sandbox->channel, &type, &payload))
+		{
+			case CHANNEL_WAIT:
+				return SANDBOX_WOKEN;
+			case CHANNEL_CLOSED:
+				return SANDBOX_DEAD;
+			case CHANNEL_BROKEN:
+				sandbox->broke_protocol = true;
+				return SANDBOX_DEAD;
+			case CHANNEL_FRAME:
+				break;
+		}
+		result = take(sandbox, type, &payload, done);
+		if (result != SANDBOX_WOKEN)
+			return result;
+	}
+}
+
+SandboxResult
+sandbox_wait(Sandbox *sandbox, long timeout_ms, DoneMessage *done)
+{
+	for (;;)
+	{
+		WaitEvent	event;
+		SandboxResult result = pump(sandbox, done);
+
+		if (result != SANDBOX_WOKEN || timeout_ms <= 0)
+			return result;
+		ModifyWaitEvent(sandbox->events, sandbox->socket_event,
+						WL_SOCKET_READABLE |
+						(channel_wants_write(&sandbox->channel) ? WL_SOCKET_WRITEABLE : 0),
+						NULL);
+		if (WaitEventSetWait(sandbox->events, timeout_ms, &event, 1, PG_WAIT_EXTENSION) == 0 ||
+			event.pos == LATCH_EVENT)
+			timeout_ms = 0;		/* look once more, then report */
+	}
+}
+
+const void *
+sandbox_output(const Sandbox *sandbox)
+{
+	return sandbox->process.outlog;
+}
+
+const char *
+sandbox_runtime_version(const Sandbox *sandbox)
+{
+	return sandbox->runtime_version;
+}
+
+void
+sandbox_keep(Sandbox *sandbox)
+{
+	sandbox_drop_idle();
+	at_work = NULL;
+	idle = sandbox;
+}
+
+static void
+describe_exit(int code, SandboxDeath *death)
+{
+	switch (code)
+	{
+		case RUNNER_EXIT_USAGE:
+			strlcpy(death->message, "the installed sandbox_exec_runner is of another version than the library",
+					sizeof(death->message));
+			break;
+		case RUNNER_EXIT_SECCOMP:
+			strlcpy(death->message, "the runner could not install its seccomp filter",
+					sizeof(death->message));
+			break;
+		case RUNNER_EXIT_SETUP:
+			strlcpy(death->message, "the runner could not set up its memory and limits",
+					sizeof(death->message));
+			break;
+		default:
+			snprintf(death->message, sizeof(death->message),
+					 "the runner exited with code %d", code);
+	}
+}
+
+/*
+ * A kill from outside may hit anything, so it is the executor's fault and may
+ * be tried again.  A forbidden system call or a crash is the code's doing and
+ * would come again.
+ */
+static void
+describe_signal(int signal, SandboxDeath *death)
+{
+	if (signal == SIGSYS)
+	{
+		death->error_code = "sandbox_violation";
+		strlcpy(death->message, "the code was ended for a forbidden system call",
+				sizeof(death->message));
+		return;
+	}
+	if (signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS ||
+		signal == SIGILL || signal == SIGFPE)
+		death->error_code = "runner_crash";
+	snprintf(death->message, sizeof(death->message),
+			 "the runner was ended by signal %d", signal);
+}
+
+void
+sandbox_end(Sandbox *sandbox, SandboxDeath *death)
+{
+	int			status = spawn_end(&sandbox->process);
+
+	if (sandbox == at_work)
+		at_work = NULL;
+	if (death != NULL)
+	{
+		death->never_started = !sandbox->ready;
+		death->error_code = "executor_error";
+		if (sandbox->broke_protocol)
+		{
+			death->error_code = "sandbox_violation";
+			strlcpy(death->message, "the runner broke the protocol", sizeof(death->message));
+		}
+		else if (WIFSIGNALED(status))
+			describe_signal(WTERMSIG(status), death);
+		else
+			describe_exit(WEXITSTATUS(status), death);
+	}
+	FreeWaitEventSet(sandbox->events);
+	MemoryContextDelete(sandbox->memory);
+}
+
+void
+sandbox_drop_idle(void)
+{
+	Sandbox    *dropped = idle;
+
+	idle = NULL;
+	if (dropped != NULL)
+		sandbox_end(dropped, NULL);
+}

@@ -1,0 +1,63 @@
+/*
+ * sandbox.h
+ *		One runner at work: acquire, run, wait, give back or end.
+ *
+ * A runner serves one trust domain (submitter, owner) for its whole life.  One
+ * that is given back whole is kept for the next execution of the same domain;
+ * one that was killed, misbehaved or grew large is not.
+ */
+#ifndef SANDBOX_EXEC_SANDBOX_H
+#define SANDBOX_EXEC_SANDBOX_H
+
+#include "../protocol/message.h"
+#include "../protocol/outlog.h"
+
+typedef struct Sandbox Sandbox;
+
+typedef enum SandboxResult
+{
+	SANDBOX_WOKEN,				/* the latch was set, or the time is over */
+	SANDBOX_DONE,				/* the code ended; its DoneMessage is there */
+	SANDBOX_DEAD				/* the runner is gone or cannot be trusted */
+} SandboxResult;
+
+/* why a runner is gone */
+typedef struct SandboxDeath
+{
+	bool		never_started;	/* it did not get as far as to run code */
+	const char *error_code;		/* design, section 4: runner_crash, ... */
+	char		message[256];
+} SandboxDeath;
+
+/*
+ * The runner of that domain, kept or new.  NULL with a reason (static or
+ * pallocated) when it could not be started.
+ */
+extern Sandbox *sandbox_acquire(Oid submitter, const char *owner, const char **reason);
+
+/* hand it an execution */
+extern void sandbox_run(Sandbox *sandbox, const RunMessage *run);
+
+/*
+ * Wait until it is done, dead, the latch is set, or timeout_ms have passed; a
+ * timeout of 0 only looks.  The latch is left set.  At SANDBOX_DONE the
+ * message's texts are valid until the next call.
+ */
+extern SandboxResult sandbox_wait(Sandbox *sandbox, long timeout_ms, DoneMessage *done);
+
+/* the shared output area of the current execution */
+extern const void *sandbox_output(const Sandbox *sandbox);
+
+/* "Lua 5.4.9", as the runner said; empty before it is ready */
+extern const char *sandbox_runtime_version(const Sandbox *sandbox);
+
+/* keep it for the next execution of its domain */
+extern void sandbox_keep(Sandbox *sandbox);
+
+/* kill it and say what it died of, if it had died before */
+extern void sandbox_end(Sandbox *sandbox, SandboxDeath *death);
+
+/* kill the idle one, if there is one */
+extern void sandbox_drop_idle(void);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * shmem.h
+ *		What launcher, workers and sessions share.  The only home of shared
+ *		structs, and of the lock that protects them.
+ *
+ * Nothing here is durable: rows are.  Shared memory holds who is alive, who
+ * wants to be woken, and when the next thing falls due; after a crash it starts
+ * empty and every database is looked at once.
+ *
+ *		              starts                  attaches            detaches
+ *		  SLOT_FREE ----------> SLOT_STARTING ---------> IDLE/BUSY ----------> FREE
+ *		            (launcher)                (worker)             (worker's exit)
+ */
+#ifndef SANDBOX_EXEC_SHMEM_H
+#define SANDBOX_EXEC_SHMEM_H
+
+#include "datatype/timestamp.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "utils/uuid.h"
+
+#define MAX_WORKERS 64
+#define MAX_DATABASES 256
+#define WAIT_SLOTS 256
+#define REASON_SIZE 256
+
+typedef enum WorkerState
+{
+	SLOT_FREE = 0,
+	SLOT_STARTING,				/* registered by the launcher, not yet attached */
+	SLOT_IDLE,					/* waits on its latch; a wake-up may choose it */
+	SLOT_BUSY
+} WorkerState;
+
+/* one worker; all fields are protected by the lock */
+typedef struct WorkerSlot
+{
+	WorkerState state;
+	int			worker_no;		/* never used twice in one server start */
+	int			pid;			/* 0 until attached */
+	Oid			database;
+	Latch	   *latch;			/* NULL until attached and after detaching */
+	bool		leave;			/* asked to give back what it holds and exit */
+	bool		attention;		/* a claim it holds was cancelled: renew now */
+	bool		holds_claims;	/* if it dies now, its claims must be given back */
+	bool		running;		/* execution is valid */
+	pg_uuid_t	execution;		/* what it runs */
+	TimestampTz since;			/* when it entered this state */
+	TimestampTz started_at;
+	uint64		executions;		/* ended by it */
+} WorkerSlot;
+
+/* one database that may have the extension; all under the lock */
+typedef struct DatabaseSlot
+{
+	Oid			database;		/* InvalidOid: free */
+	bool		probe;			/* not known whether it has the extension */
+	bool		work;			/* some row became ready since the last claim */
+	int			holds;			/* sessions whose DDL needs it free of workers */
+	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */
+	TimestampTz last_repair;	/* reap and promote ran */
+	TimestampTz retry_at;		/* no start before: the last one failed */
+	int			failures;		/* failed starts in a row */
+} DatabaseSlot;
+
+/* one of WAIT_SLOTS meeting points of waiters, chosen by hash of the id */
+typedef struct WaitSlot
+{
+	pg_atomic_uint64 generation;	/* raised after commit, before the broadcast */
+	ConditionVariable changed;
+} WaitSlot;
+
+/* reasons that health shows; empty when all is well */
+typedef enum HealthReason
+{
+	HEALTH_WORKER_START,		/* a worker could not be started */
+	HEALTH_RUNNER_START,		/* the runner could not be started */
+	HEALTH_SECCOMP,				/* the runner runs without its filter */
+	HEALTH_DATABASES,			/* more databases than slots */
+	HEALTH_EXTENSION,			/* installed version unknown to this library */
+	HEALTH_REASONS
+} HealthReason;
+
+typedef struct SharedState
+{
+	LWLock	   *lock;			/* protects all below but the wait slots */
+	int64		epoch;			/* identifies this server start, in rows too */
+	int			next_worker_no;
+	int			launcher_pid;	/* 0 when it does not run */
+	Latch	   *launcher_latch;
+	bool		rescan;			/* the list of databases changed */
+	char		reasons[HEALTH_REASONS][REASON_SIZE];
+	WorkerSlot	workers[MAX_WORKERS];
+	DatabaseSlot databases[MAX_DATABASES];
+	WaitSlot	waits[WAIT_SLOTS];
+} SharedState;
+
+/* NULL where the library was not preloaded: nothing is shared then */
+extern SharedState *shared;
+
+/* ask for the memory and install the start-up hook; from _PG_init */
+extern void shmem_install(void);
+
+/* The following take the lock themselves unless they say otherwise. */
+
+/* the slot of a database, made when absent; NULL when full; lock held */
+extern DatabaseSlot *shmem_database(Oid database);
+
+/* a worker could not serve that database: wait longer each time; lock held */
+extern void shmem_postpone(Oid database);
+
+/* wake the launcher; lock held */
+extern void shmem_poke_launcher(void);
+
+/*
+ * Wake one idle worker of the database.  False when none is idle or about to
+ * become so.  Lock held.
+ */
+extern bool shmem_wake_worker(Oid database);
+
+/* say or unsay (NULL) why something does not work; true when it is news */
+extern bool shmem_set_reason(HealthReason which, const char *reason);
+
+/* raise the generation of a wait slot and wake those who sleep there */
+extern void shmem_wake_waiters(int slot);
+
+/* the wait slot of an execution */
+extern int	shmem_wait_slot(const pg_uuid_t *id);
+
+#endif

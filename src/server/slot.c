@@ -1,0 +1,258 @@
+/*
+ * slot.c
+ *		The worker's own place in shared memory.
+ */
+#include "postgres.h"
+
+#include "guc.h"
+#include "miscadmin.h"
+#include "postmaster/interrupt.h"
+#include "shmem.h"
+#include "slot.h"
+#include "storage/ipc.h"
+#include "utils/timestamp.h"
+
+#define REPAIR_INTERVAL_US INT64CONST(1000000)
+
+static WorkerSlot *self = NULL;
+
+/* it leaves claims behind: for good, whatever it is told later */
+static bool leaves_claims = false;
+
+/* it got as far as to ask the database for work */
+static bool served = false;
+
+static void
+lock(void)
+{
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+}
+
+static void
+unlock(void)
+{
+	LWLockRelease(shared->lock);
+}
+
+/*
+ * Also at FATAL.  Claims that are still held can be given back by anyone once
+ * this number is no longer alive, so the database is marked as having work.
+ */
+static void
+detach(int code, Datum arg)
+{
+	DatabaseSlot *database;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL && self->holds_claims)
+	{
+		database->work = true;
+		database->last_repair = 0;
+	}
+	if (!served && !ShutdownRequestPending)
+		shmem_postpone(self->database);
+	memset(self, 0, sizeof(WorkerSlot));
+
+	/* the launcher looks what is left to do, and for whom the place is free */
+	shmem_poke_launcher();
+	unlock();
+}
+
+bool
+slot_attach(int index, int worker_no, Oid *database)
+{
+	WorkerSlot *slot = &shared->workers[index];
+	bool		ours;
+
+	lock();
+	ours = slot->state == SLOT_STARTING && slot->worker_no == worker_no && slot->pid == 0;
+	if (ours)
+	{
+		slot->pid = MyProcPid;
+		slot->latch = MyLatch;
+		slot->state = SLOT_BUSY;
+		slot->since = slot->started_at = GetCurrentTimestamp();
+		*database = slot->database;
+	}
+	unlock();
+	if (!ours)
+		return false;
+	self = slot;
+	before_shmem_exit(detach, 0);
+	return true;
+}
+
+int
+slot_worker_no(void)
+{
+	return self->worker_no;
+}
+
+bool
+slot_must_leave(void)
+{
+	return ShutdownRequestPending || self->leave || !guc_enabled;
+}
+
+void
+slot_leave(void)
+{
+	leaves_claims = true;
+	lock();
+	self->leave = true;
+	unlock();
+}
+
+/* read without the lock first: this runs once a turn of every loop */
+bool
+slot_take_attention(void)
+{
+	bool		wanted;
+
+	if (!self->attention)
+		return false;
+	lock();
+	wanted = self->attention;
+	self->attention = false;
+	unlock();
+	return wanted;
+}
+
+static void
+enter(WorkerState state)
+{
+	if (self->state != state)
+		self->since = GetCurrentTimestamp();
+	self->state = state;
+}
+
+bool
+slot_idle(void)
+{
+	DatabaseSlot *database;
+	bool		idle;
+
+	lock();
+	database = shmem_database(self->database);
+	idle = database == NULL || !database->work;
+	if (idle)
+		enter(SLOT_IDLE);
+	unlock();
+	return idle;
+}
+
+void
+slot_claiming(void)
+{
+	DatabaseSlot *database;
+
+	lock();
+	enter(SLOT_BUSY);
+	database = shmem_database(self->database);
+	if (database != NULL)
+	{
+		database->work = false;
+		database->probe = false;
+		database->failures = 0;
+	}
+	served = true;
+	unlock();
+}
+
+void
+slot_holds(bool claims)
+{
+	lock();
+	self->holds_claims = claims || leaves_claims;
+	unlock();
+}
+
+void
+slot_running(const pg_uuid_t *execution)
+{
+	lock();
+	self->running = true;
+	self->execution = *execution;
+	unlock();
+}
+
+void
+slot_ran(void)
+{
+	lock();
+	self->running = false;
+	self->executions++;
+	unlock();
+}
+
+void
+slot_ask_for_help(void)
+{
+	DatabaseSlot *database;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL)
+		database->work = true;
+	if (!shmem_wake_worker(self->database))
+		shmem_poke_launcher();
+	unlock();
+}
+
+bool
+slot_may_repair(void)
+{
+	DatabaseSlot *database;
+	TimestampTz now = GetCurrentTimestamp();
+	bool		may = false;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL &&
+		(now >= database->last_repair + REPAIR_INTERVAL_US || now >= database->next_due))
+	{
+		database->last_repair = now;
+		may = true;
+	}
+	unlock();
+	return may;
+}
+
+TimestampTz
+slot_next_due(void)
+{
+	DatabaseSlot *database;
+	TimestampTz due = DT_NOEND;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL)
+		due = database->next_due;
+	unlock();
+	return due;
+}
+
+void
+slot_begin_due(void)
+{
+	DatabaseSlot *database;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL)
+		database->next_due = DT_NOEND;
+	unlock();
+}
+
+void
+slot_end_due(TimestampTz due)
+{
+	DatabaseSlot *database;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL && due < database->next_due)
+		database->next_due = due;
+	unlock();
+}

@@ -1,0 +1,61 @@
+/*
+ * slot.h
+ *		The worker's own place in shared memory: how others see and reach it.
+ */
+#ifndef SANDBOX_EXEC_SLOT_H
+#define SANDBOX_EXEC_SLOT_H
+
+#include "datatype/timestamp.h"
+#include "utils/uuid.h"
+
+/*
+ * Take the place that the launcher reserved under that number.  False when it
+ * was given away meanwhile: exit then.  It is given up at exit by itself.
+ */
+extern bool slot_attach(int index, int worker_no, Oid *database);
+
+/* number of this worker, in rows and in the view */
+extern int	slot_worker_no(void);
+
+/* asked to give back what it holds and exit: shutdown, DDL, fairness, settings */
+extern bool slot_must_leave(void);
+
+/* leave, and leave claims behind: they go back when this worker is gone */
+extern void slot_leave(void);
+
+/* true once after a cancel hit one of its claims */
+extern bool slot_take_attention(void);
+
+/*
+ * Nothing to do: a wake-up may choose this worker.  False when something became
+ * ready since the last claim: claim again, don't sleep.
+ */
+extern bool slot_idle(void);
+
+/* about to claim: what became ready until now is seen by this claim */
+extern void slot_claiming(void);
+
+/* holds claims (true) or none (false) */
+extern void slot_holds(bool claims);
+
+/* runs that execution; ran it */
+extern void slot_running(const pg_uuid_t *execution);
+extern void slot_ran(void);
+
+/* more is ready than one worker takes: wake or start another */
+extern void slot_ask_for_help(void);
+
+/* this worker may repair now; not true twice within a second for one database */
+extern bool slot_may_repair(void);
+
+/* when this database needs a worker next */
+extern TimestampTz slot_next_due(void);
+
+/*
+ * Publish it.  Between begin and end rows are read; a commit that falls between
+ * lowers what begin reset, and end never raises it.
+ */
+extern void slot_begin_due(void);
+extern void slot_end_due(TimestampTz due);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * spi.c
+ *		Small conveniences over SPI.
+ */
+#include "postgres.h"
+
+#include "spi.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+void
+spi_execute(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
+			Datum *values, const char *nulls)
+{
+	int			rc;
+
+	if (*plan == NULL)
+	{
+		SPIPlanPtr	made = SPI_prepare(sql, nargs, types);
+
+		if (made == NULL)
+			elog(ERROR, "could not prepare \"%s\": %s", sql, SPI_result_code_string(SPI_result));
+		if (SPI_keepplan(made) != 0)
+			elog(ERROR, "could not keep the plan of \"%s\"", sql);
+		*plan = made;
+	}
+	rc = SPI_execute_plan(*plan, values, nulls, false, 0);
+	if (rc < 0)
+		elog(ERROR, "could not execute \"%s\": %s", sql, SPI_result_code_string(rc));
+}
+
+SpiRow
+spi_only_row(void)
+{
+	SpiRow		row;
+
+	if (SPI_processed != 1)
+		elog(ERROR, "expected one row, got " UINT64_FORMAT, SPI_processed);
+	row.tuple = SPI_tuptable->vals[0];
+	row.desc = SPI_tuptable->tupdesc;
+	return row;
+}
+
+static int
+column_number(const SpiRow *row, const char *column)
+{
+	int			number = SPI_fnumber(row->desc, column);
+
+	if (number == SPI_ERROR_NOATTRIBUTE)
+		elog(ERROR, "the result has no column \"%s\"", column);
+	return number;
+}
+
+Datum
+spi_datum(const SpiRow *row, const char *column)
+{
+	int			number = column_number(row, column);
+	bool		isnull;
+	Datum		value = SPI_getbinval(row->tuple, row->desc, number, &isnull);
+	int16		length;
+	bool		by_value;
+
+	if (isnull)
+		elog(ERROR, "column \"%s\" is null", column);
+	get_typlenbyval(SPI_gettypeid(row->desc, number), &length, &by_value);
+	return datumCopy(value, by_value, length);
+}
+
+char *
+spi_text(const SpiRow *row, const char *column)
+{
+	return SPI_getvalue(row->tuple, row->desc, column_number(row, column));
+}

@@ -1,0 +1,34 @@
+/*
+ * spi.h
+ *		Small conveniences over SPI: kept plans and columns by name.
+ */
+#ifndef SANDBOX_EXEC_SPI_H
+#define SANDBOX_EXEC_SPI_H
+
+#include "executor/spi.h"
+
+/* one row of a result; the tuple belongs to SPI */
+typedef struct SpiRow
+{
+	HeapTuple	tuple;
+	TupleDesc	desc;
+} SpiRow;
+
+/*
+ * Run a statement, preparing and keeping its plan at the first time.  nulls is
+ * as SPI_execute_plan takes it.  The result is in SPI_tuptable.  An unexpected
+ * SPI result is an ERROR.
+ */
+extern void spi_execute(SPIPlanPtr *plan, const char *sql, int nargs,
+						Oid *types, Datum *values, const char *nulls);
+
+/* the result's only row; ERROR when there is not exactly one */
+extern SpiRow spi_only_row(void);
+
+/* a column's value, an ERROR when it is null or absent; copied to the current context unless by value */
+extern Datum spi_datum(const SpiRow *row, const char *column);
+
+/* a column's text form in the current context, NULL when it is null */
+extern char *spi_text(const SpiRow *row, const char *column);
+
+#endif

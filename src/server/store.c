@@ -1,0 +1,293 @@
+/*
+ * store.c
+ *		What workers do to the queue's tables.
+ *
+ * Each operation is a small struct of arguments and results and a body that
+ * runs inside xact_run().  Plans are prepared once a process and kept.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "spi.h"
+#include "shmem.h"
+#include "store.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+/* rows that one repair handles; more wait for the next */
+#define REPAIR_ROWS 1000
+
+static Datum
+lease_interval(void)
+{
+	Interval   *lease = palloc0(sizeof(Interval));
+
+	lease->time = (int64) guc_lease * 1000;
+	return IntervalPGetDatum(lease);
+}
+
+/* ---------------------------------------------------------------- claim */
+
+typedef struct ClaimWork
+{
+	int			max_rows;
+	int			worker_no;
+	MemoryContext into;
+	ClaimBatch *batch;
+} ClaimWork;
+
+static int
+limit_of(Jsonb *limits, const char *name, int otherwise)
+{
+	JsonbValue *value = getKeyJsonValueFromContainer(&limits->root, name, strlen(name), NULL);
+
+	if (value == NULL || value->type != jbvNumeric)
+		return otherwise;
+	return DatumGetInt32(DirectFunctionCall1(numeric_int4, NumericGetDatum(value->val.numeric)));
+}
+
+static void
+take_claim(Claim *claim, SpiRow *row)
+{
+	Jsonb	   *limits = DatumGetJsonbP(spi_datum(row, "limits"));
+
+	claim->id = *DatumGetUUIDP(spi_datum(row, "id"));
+	claim->token = *DatumGetUUIDP(spi_datum(row, "claim_token"));
+	claim->code = spi_text(row, "code");
+	claim->args = spi_text(row, "args");
+	claim->submitter = DatumGetObjectId(spi_datum(row, "submitter"));
+	claim->submitter_exists = SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(claim->submitter));
+	claim->owner = spi_text(row, "owner");
+	claim->org_id = spi_text(row, "org_id");
+	claim->thread_id = spi_text(row, "thread_id");
+	claim->timeout_ms = limit_of(limits, "timeout_ms", guc_max_timeout);
+	claim->max_output_chars = limit_of(limits, "max_output_chars", 0);
+	claim->memory_limit_kb = Min(limit_of(limits, "memory_limit_kb", guc_memory_limit),
+								 guc_memory_limit);
+	claim->started_at = DatumGetTimestampTz(spi_datum(row, "started_at"));
+}
+
+static void
+claim_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	ClaimWork  *work = arg;
+	Datum		values[4] = {
+		Int32GetDatum(work->max_rows), lease_interval(),
+		Int64GetDatum(shared->epoch), Int32GetDatum(work->worker_no)
+	};
+	MemoryContext outside;
+	int			i;
+
+	spi_execute(&plan, "SELECT * FROM sandbox_exec._claim('lua', $1, $2, "
+				"'worker ' || $4, NULL, $3, $4)", 4,
+				(Oid[]) {INT4OID, INTERVALOID, INT8OID, INT4OID}, values, NULL);
+	outside = MemoryContextSwitchTo(work->into);
+	work->batch->count = SPI_processed;
+	work->batch->full = work->batch->count >= work->max_rows;
+	work->batch->claims = palloc0(sizeof(Claim) * Max(SPI_processed, 1));
+	for (i = 0; i < work->batch->count; i++)
+	{
+		SpiRow		row = {SPI_tuptable->vals[i], SPI_tuptable->tupdesc};
+
+		take_claim(&work->batch->claims[i], &row);
+	}
+	MemoryContextSwitchTo(outside);
+}
+
+XactResult
+store_claim(int max_rows, int worker_no, ClaimBatch *batch)
+{
+	ClaimWork	work = {max_rows, worker_no, CurrentMemoryContext, batch};
+
+	batch->count = 0;
+	return xact_run(claim_body, &work);
+}
+
+/* ---------------------------------------------------------------- renew */
+
+typedef struct RenewWork
+{
+	const Claim *claim;
+	Hold	   *hold;
+} RenewWork;
+
+static void
+renew_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	RenewWork  *work = arg;
+	Datum		values[3] = {
+		UUIDPGetDatum(&work->claim->id), UUIDPGetDatum(&work->claim->token), lease_interval()
+	};
+	SpiRow		row;
+	char	   *answer;
+
+	spi_execute(&plan, "SELECT sandbox_exec._renew($1, $2, $3) AS answer", 3,
+				(Oid[]) {UUIDOID, UUIDOID, INTERVALOID}, values, NULL);
+	row = spi_only_row();
+	answer = spi_text(&row, "answer");
+	*work->hold = strcmp(answer, "held") == 0 ? HOLD_HELD :
+		strcmp(answer, "cancel") == 0 ? HOLD_CANCEL :
+		strcmp(answer, "busy") == 0 ? HOLD_BUSY : HOLD_LOST;
+}
+
+XactResult
+store_renew(const Claim *claim, Hold *hold)
+{
+	RenewWork	work = {claim, hold};
+
+	return xact_run(renew_body, &work);
+}
+
+/* -------------------------------------------------------------- release */
+
+typedef struct ReleaseWork
+{
+	const Claim *const *claims;
+	int			count;
+	bool		all;
+} ReleaseWork;
+
+static Datum
+uuid_array(const Claim *const *claims, int count, bool tokens)
+{
+	Datum	   *items = palloc(sizeof(Datum) * count);
+	int			i;
+
+	for (i = 0; i < count; i++)
+		items[i] = UUIDPGetDatum(tokens ? &claims[i]->token : &claims[i]->id);
+	return PointerGetDatum(construct_array(items, count, UUIDOID, UUID_LEN, false, 'c'));
+}
+
+static void
+release_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	ReleaseWork *work = arg;
+	Datum		values[2] = {
+		uuid_array(work->claims, work->count, false), uuid_array(work->claims, work->count, true)
+	};
+	SpiRow		row;
+
+	/* in id order: the lock order of all that touch several executions */
+	spi_execute(&plan, "SELECT coalesce(pg_catalog.bool_and("
+				"sandbox_exec._release(given.id, given.token)), true) AS all "
+				"FROM (SELECT * FROM unnest($1, $2) AS pair (id, token) "
+				"ORDER BY id) AS given", 2,
+				(Oid[]) {UUIDARRAYOID, UUIDARRAYOID}, values, NULL);
+	row = spi_only_row();
+	work->all = DatumGetBool(spi_datum(&row, "all"));
+}
+
+bool
+store_release(const Claim *const *claims, int count)
+{
+	ReleaseWork work = {claims, count, true};
+
+	return count == 0 || (xact_run(release_body, &work) == XACT_DONE && work.all);
+}
+
+/* ------------------------------------------------------------- finalize */
+
+typedef struct FinalizeWork
+{
+	const char *outcomes;
+	const pg_uuid_t *ids;
+	int			count;
+	Recorded   *recorded;
+} FinalizeWork;
+
+static void
+note_recorded(FinalizeWork *work, SpiRow *row)
+{
+	pg_uuid_t  *id = DatumGetUUIDP(spi_datum(row, "id"));
+	char	   *done = spi_text(row, "done");
+	int			i;
+
+	for (i = 0; i < work->count; i++)
+		if (memcmp(&work->ids[i], id, UUID_LEN) == 0)
+			work->recorded[i] = strcmp(done, "true") == 0 ? RECORDED_YES :
+				strcmp(done, "busy") == 0 ? RECORDED_BUSY : RECORDED_REFUSED;
+}
+
+static void
+finalize_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	FinalizeWork *work = arg;
+	Datum		values[1] = {
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(work->outcomes))
+	};
+	int			i;
+
+	for (i = 0; i < work->count; i++)
+		work->recorded[i] = RECORDED_REFUSED;
+	spi_execute(&plan, "SELECT id, done FROM sandbox_exec._finalize_many($1)", 1,
+				(Oid[]) {JSONBOID}, values, NULL);
+	for (i = 0; i < (int) SPI_processed; i++)
+	{
+		SpiRow		row = {SPI_tuptable->vals[i], SPI_tuptable->tupdesc};
+
+		note_recorded(work, &row);
+	}
+}
+
+XactResult
+store_finalize(const char *outcomes, const pg_uuid_t *ids, int count, Recorded *recorded)
+{
+	FinalizeWork work = {outcomes, ids, count, recorded};
+
+	return xact_run(finalize_body, &work);
+}
+
+/* --------------------------------------------------------------- repair */
+
+static void
+repair_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	bool	   *worked = arg;
+	Datum		values[1] = {Int32GetDatum(REPAIR_ROWS)};
+	SpiRow		row;
+
+	spi_execute(&plan, "SELECT (SELECT pg_catalog.count(*) FROM sandbox_exec._reap($1)) "
+				"+ sandbox_exec._promote($1) > 0 AS worked", 1,
+				(Oid[]) {INT4OID}, values, NULL);
+	row = spi_only_row();
+	*worked = DatumGetBool(spi_datum(&row, "worked"));
+}
+
+XactResult
+store_repair(bool *worked)
+{
+	*worked = false;
+	return xact_run(repair_body, worked);
+}
+
+static void
+next_due_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	TimestampTz *due = arg;
+	SpiRow		row;
+
+	spi_execute(&plan, "SELECT coalesce(sandbox_exec._next_due(), 'infinity') AS due",
+				0, NULL, NULL, NULL);
+	row = spi_only_row();
+	*due = DatumGetTimestampTz(spi_datum(&row, "due"));
+}
+
+XactResult
+store_next_due(TimestampTz *due)
+{
+	*due = DT_NOEND;
+	return xact_run(next_due_body, due);
+}

@@ -1,0 +1,294 @@
+/*
+ * worker.c
+ *		A worker process: claims batches, runs them, sleeps, leaves.
+ *
+ * It is a client of the queue's SQL functions that happens to live in the
+ * server.  It connects as the bootstrap superuser, and so sets for itself every
+ * session default that a database or a role could bend.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "execution.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "outcome.h"
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "sandbox.h"
+#include "slot.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "store.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "worker.h"
+
+/* a batch is as large as this lets it be, by the time executions took lately */
+#define BATCH_TARGET_US 10000
+#define BATCH_MAX 100
+#define BATCH_GROWTH 4
+
+#define PAUSE_MS 1000
+
+typedef struct Worker
+{
+	int			batch_size;
+	int			failures;		/* to start the runner, in a row */
+	TimestampTz idle_since;		/* 0 while there is work */
+	MemoryContext batch_memory;
+} Worker;
+
+void
+worker_describe(BackgroundWorker *worker, int index, int worker_no)
+{
+	memset(worker, 0, sizeof(BackgroundWorker));
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	worker->bgw_main_arg = Int32GetDatum(index);
+	worker->bgw_notify_pid = MyProcPid;
+	memcpy(worker->bgw_extra, &worker_no, sizeof(worker_no));
+	strlcpy(worker->bgw_library_name, "sandbox_exec", BGW_MAXLEN);
+	strlcpy(worker->bgw_function_name, "sandbox_exec_worker_main", BGW_MAXLEN);
+	strlcpy(worker->bgw_type, "sandbox_exec worker", BGW_MAXLEN);
+	snprintf(worker->bgw_name, BGW_MAXLEN, "sandbox_exec worker %d", worker_no);
+}
+
+static void
+set_session_defaults(void)
+{
+	static const char *const settings[][2] = {
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_deferrable", "off"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "1s"},	/* a table lock must not keep it from leaving */
+		{"idle_in_transaction_session_timeout", "0"},
+		{"search_path", "pg_catalog, pg_temp"},
+		{"session_replication_role", "origin"},
+		{"row_security", "on"},
+		{"datestyle", "ISO, MDY"},
+		{"intervalstyle", "postgres"},
+		{"timezone", "UTC"},
+		{"bytea_output", "hex"},
+		{"extra_float_digits", "1"},
+		{"jit", "off"},
+	};
+	int			i;
+
+	for (i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/* sleep at most that long; returns when the latch is set */
+static void
+nap(long ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 ms, PG_WAIT_EXTENSION);
+}
+
+/* ------------------------------------------------------------------ working */
+
+/* follow the time that executions take; long ones are claimed one by one */
+static void
+adapt_batch_size(Worker *worker, int count, int64 elapsed_us)
+{
+	int64		fits = BATCH_TARGET_US / Max(elapsed_us / count, 1);
+
+	fits = Min(fits, (int64) worker->batch_size * BATCH_GROWTH);
+	worker->batch_size = (int) Max(Min(fits, BATCH_MAX), 1);
+}
+
+/* the first failure may be an accident, such as a kill; more are a condition */
+static void
+after_batch(Worker *worker, BatchResult result)
+{
+	if (result == BATCH_DONE)
+	{
+		worker->failures = 0;
+		return;
+	}
+	worker->batch_size = 1;
+	if (++worker->failures > 1)
+		nap(Min(PAUSE_MS * (worker->failures - 1), 10 * PAUSE_MS));
+}
+
+static void
+run_batch(Worker *worker, ClaimBatch *batch)
+{
+	int64		began = outcome_clock();
+	int			count = batch->count;
+
+	if (batch->full && worker->batch_size > 1)
+		slot_ask_for_help();
+	slot_holds(true);
+	after_batch(worker, execution_run_batch(batch));
+	if (outcome_count() == 0)
+		slot_holds(false);
+	if (worker->failures == 0)
+		adapt_batch_size(worker, count, outcome_clock() - began);
+}
+
+/*
+ * Give back what others lost, promote what is due, publish what comes next.
+ * This comes after the claim, not before: whoever just committed shouldn't wait
+ * for it.
+ */
+static XactResult
+repair(bool *worked)
+{
+	TimestampTz due;
+	XactResult	result;
+
+	*worked = false;
+	if (!slot_may_repair())
+		return XACT_DONE;
+	slot_begin_due();
+	result = store_repair(worked);
+	if (result == XACT_DONE)
+		result = store_next_due(&due);
+	if (result == XACT_DONE)
+		slot_end_due(due);
+	else if (result != XACT_GONE)
+		slot_end_due(GetCurrentTimestamp() + PAUSE_MS * INT64CONST(1000));
+	return result;
+}
+
+/* ------------------------------------------------------------------- idling */
+
+static bool
+idle_for_too_long(Worker *worker, TimestampTz now)
+{
+	if (worker->idle_since == 0)
+		worker->idle_since = now;
+	return outcome_count() == 0 &&
+		TimestampDifferenceExceeds(worker->idle_since, now, guc_worker_idle_timeout);
+}
+
+static long
+time_to_sleep(Worker *worker, TimestampTz now)
+{
+	long		ms = guc_poll_interval;
+	long		retry = outcome_retry_in();
+	TimestampTz due = slot_next_due();
+
+	if (due != DT_NOEND)
+		ms = Min(ms, TimestampDifferenceMilliseconds(now, due));
+	if (retry >= 0)
+		ms = Min(ms, retry);
+	return Max(Min(ms, guc_worker_idle_timeout), 1);
+}
+
+/* false when it is time to leave */
+static bool
+idle(Worker *worker)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	outcome_flush();
+	if (outcome_count() == 0)
+		slot_holds(false);
+	if (idle_for_too_long(worker, now))
+		return false;
+	if (slot_idle())
+	{
+		pgstat_report_activity(STATE_IDLE, NULL);
+		nap(time_to_sleep(worker, now));
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------- turns */
+
+/* claim and run a batch; *found says whether there was one */
+static XactResult
+claim_and_run(Worker *worker, bool *found)
+{
+	ClaimBatch	batch;
+	XactResult	result;
+
+	slot_claiming();
+	result = store_claim(worker->batch_size, slot_worker_no(), &batch);
+	*found = result == XACT_DONE && batch.count > 0;
+	if (*found)
+	{
+		worker->idle_since = 0;
+		run_batch(worker, &batch);
+	}
+	return result;
+}
+
+/* one turn; false when there is no reason to stay */
+static bool
+turn(Worker *worker)
+{
+	bool		found;
+	bool		repaired = false;
+	XactResult	result = claim_and_run(worker, &found);
+
+	if (result == XACT_DONE && !slot_must_leave())
+		result = repair(&repaired);
+	switch (result)
+	{
+		case XACT_GONE:
+			return false;
+		case XACT_HELD:
+		case XACT_FAILED:
+			nap(PAUSE_MS);
+			return true;
+		case XACT_DONE:
+			break;
+	}
+	return found || repaired || idle(worker);
+}
+
+static void
+work(Worker *worker)
+{
+	bool		stay = true;
+
+	while (stay && !slot_must_leave())
+	{
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		MemoryContextSwitchTo(worker->batch_memory);
+		MemoryContextReset(worker->batch_memory);
+		stay = turn(worker);
+	}
+}
+
+void
+sandbox_exec_worker_main(Datum arg)
+{
+	Worker		worker = {0};
+	int			worker_no;
+	Oid			database;
+
+	memcpy(&worker_no, MyBgworkerEntry->bgw_extra, sizeof(worker_no));
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	BackgroundWorkerUnblockSignals();
+	if (!slot_attach(DatumGetInt32(arg), worker_no, &database))
+		proc_exit(0);
+	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+	set_session_defaults();
+
+	worker.batch_size = 1;
+	worker.batch_memory = AllocSetContextCreate(TopMemoryContext, "sandbox_exec batch",
+												ALLOCSET_DEFAULT_SIZES);
+	work(&worker);
+	outcome_flush();
+	if (outcome_count() == 0)
+		slot_holds(false);
+	sandbox_drop_idle();
+	proc_exit(0);
+}

@@ -1,0 +1,156 @@
+/*
+ * xact.c
+ *		A worker's transactions.
+ *
+ * DROP EXTENSION locks the extension object first and its tables after; a
+ * worker that locked tables first would deadlock with it.  So each transaction
+ * takes the object's lock before anything else, and does not wait for it: a
+ * transaction that has it exclusively is about to make us superfluous, or to
+ * change us under way, and may stay open for as long as its client likes.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_extension.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "shmem.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "xact.h"
+
+static char last_message[REASON_SIZE];
+static int	last_sqlerrcode = 0;
+static int	logged_sqlerrcode = 0;
+
+/* the extension's oid, and whether its version is ours; InvalidOid when absent */
+static Oid
+find_extension(bool *known_version)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			found = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
+				F_NAMEEQ, CStringGetDatum("sandbox_exec"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
+										   RelationGetDescr(rel), &isnull);
+
+		found = ((Form_pg_extension) GETSTRUCT(tuple))->oid;
+		*known_version = !isnull &&
+			strcmp(TextDatumGetCString(version), SANDBOX_EXEC_VERSION) == 0;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/*
+ * Share the extension's lock and look again: between the first look and the
+ * lock another may have dropped it, or dropped it and made it anew.
+ */
+static XactResult
+lock_extension(void)
+{
+	bool		known_version = false;
+	Oid			oid = find_extension(&known_version);
+	LOCKTAG		tag;
+
+	if (!OidIsValid(oid))
+		return XACT_GONE;
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, oid, 0);
+	if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return XACT_HELD;
+	AcceptInvalidationMessages();
+	if (find_extension(&known_version) != oid)
+		return XACT_HELD;
+	shmem_set_reason(HEALTH_EXTENSION, known_version ? NULL :
+					 "the installed version of the extension is not that of the library; "
+					 "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library");
+	return known_version ? XACT_DONE : XACT_GONE;
+}
+
+static void
+begin(void)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+/* forget the transaction, keep the error's text, log it if it is news */
+static void
+recover(MemoryContext outside)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(outside);
+	error = CopyErrorData();
+	strlcpy(last_message, error->message ? error->message : "", sizeof(last_message));
+	last_sqlerrcode = error->sqlerrcode;
+	if (error->sqlerrcode != logged_sqlerrcode)
+	{
+		logged_sqlerrcode = error->sqlerrcode;
+		EmitErrorReport();
+	}
+	FlushErrorState();
+	FreeErrorData(error);
+	AbortCurrentTransaction();
+	MemoryContextSwitchTo(outside);
+}
+
+XactResult
+xact_run(XactBody body, void *arg)
+{
+	MemoryContext outside = CurrentMemoryContext;
+	volatile XactResult result = XACT_GONE;
+
+	PG_TRY();
+	{
+		begin();
+		result = lock_extension();
+		if (result == XACT_DONE)
+		{
+			SPI_connect();
+			body(arg);
+			SPI_finish();
+		}
+		PopActiveSnapshot();
+		CommitTransactionCommand();
+		pgstat_report_stat(false);
+		if (result == XACT_DONE)
+			logged_sqlerrcode = 0;
+	}
+	PG_CATCH();
+	{
+		recover(outside);
+		result = XACT_FAILED;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(outside);
+	return result;
+}
+
+const char *
+xact_last_error(int *sqlerrcode)
+{
+	*sqlerrcode = last_sqlerrcode;
+	return last_message;
+}
