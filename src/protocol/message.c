@@ -1,0 +1,135 @@
+/*
+ * message.c
+ *		The three messages as fields of frames, and their bounds.
+ *
+ * Each get reads its fields in the order in which put wrote them and judges
+ * once, at the end.
+ */
+#include "message.h"
+#include "utf8.h"
+
+static bool
+within(FrameText text, size_t limit)
+{
+	return text.data == NULL || text.length <= limit;
+}
+
+/* a boolean travels as 0 or 1; anything else is no message of ours */
+static bool
+get_bool(FrameReader *r)
+{
+	uint8_t		value = frame_get_u8(r);
+
+	if (value > 1)
+		r->broken = true;
+	return value == 1;
+}
+
+size_t
+message_put_ready(void *buffer, size_t capacity, const ReadyMessage *m)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_READY);
+	frame_put_u32(&w, m->protocol_version);
+	frame_put_u8(&w, m->seccomp);
+	frame_put_text(&w, m->runtime_version);
+	return frame_end(&w);
+}
+
+bool
+message_get_ready(FrameReader *payload, ReadyMessage *m)
+{
+	m->protocol_version = frame_get_u32(payload);
+	m->seccomp = get_bool(payload);
+	m->runtime_version = frame_get_text(payload);
+	return frame_complete(payload) &&
+		m->runtime_version.data != NULL &&
+		within(m->runtime_version, MAX_VERSION_BYTES) &&
+		utf8_valid(m->runtime_version.data, m->runtime_version.length);
+}
+
+size_t
+message_put_run(void *buffer, size_t capacity, const RunMessage *m)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_RUN);
+	frame_put_bytes(&w, m->id, sizeof(m->id));
+	frame_put_i64(&w, m->clock_ms);
+	frame_put_i64(&w, m->memory_limit);
+	frame_put_u32(&w, m->max_output_chars);
+	frame_put_text(&w, m->execution);
+	frame_put_text(&w, m->args);
+	frame_put_text(&w, m->code);
+	return frame_end(&w);
+}
+
+bool
+message_get_run(FrameReader *payload, RunMessage *m)
+{
+	frame_get_bytes(payload, m->id, sizeof(m->id));
+	m->clock_ms = frame_get_i64(payload);
+	m->memory_limit = frame_get_i64(payload);
+	m->max_output_chars = frame_get_u32(payload);
+	m->execution = frame_get_text(payload);
+	m->args = frame_get_text(payload);
+	m->code = frame_get_text(payload);
+	return frame_complete(payload) &&
+		m->memory_limit >= 0 &&
+		m->execution.data != NULL &&
+		m->code.data != NULL &&
+		within(m->execution, MAX_EXECUTION_JSON_BYTES) &&
+		within(m->args, MAX_ARGS_BYTES) &&
+		within(m->code, MAX_CODE_BYTES);
+}
+
+size_t
+message_put_done(void *buffer, size_t capacity, const DoneMessage *m)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_DONE);
+	frame_put_u8(&w, m->succeeded);
+	frame_put_u32(&w, (uint32_t) m->exit_code);
+	frame_put_u8(&w, m->reusable);
+	frame_put_text(&w, m->error_code);
+	frame_put_text(&w, m->error);
+	frame_put_text(&w, m->result);
+	return frame_end(&w);
+}
+
+/* texts of an outcome go into SQL as they are: in bounds and sound */
+static bool
+text_is_sound(FrameText text, size_t limit)
+{
+	return text.data == NULL ||
+		(within(text, limit) && utf8_valid(text.data, text.length));
+}
+
+bool
+message_get_done(FrameReader *payload, DoneMessage *m)
+{
+	m->succeeded = get_bool(payload);
+	m->exit_code = (int32_t) frame_get_u32(payload);
+	m->reusable = get_bool(payload);
+	m->error_code = frame_get_text(payload);
+	m->error = frame_get_text(payload);
+	m->result = frame_get_text(payload);
+	if (!frame_complete(payload))
+		return false;
+
+	/* a success has no error, a failure has a code and no result */
+	if (m->succeeded)
+	{
+		if (m->error_code.data != NULL || m->error.data != NULL)
+			return false;
+	}
+	else if (m->error_code.data == NULL || m->error_code.length == 0 ||
+			 m->result.data != NULL)
+		return false;
+
+	return text_is_sound(m->error_code, MAX_ERROR_CODE_BYTES) &&
+		text_is_sound(m->error, MAX_ERROR_BYTES) &&
+		text_is_sound(m->result, MAX_RESULT_BYTES);
+}

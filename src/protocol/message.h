@@ -1,0 +1,103 @@
+/*
+ * message.h
+ *		The messages between a worker and its runner, and their limits.
+ *
+ *		worker                          runner
+ *		  spawn ------------------------> (locks itself down)
+ *		  <------------------------ READY
+ *		  RUN --------------------------> runs the code
+ *		  <------------------------- DONE   (output went through outlog.h)
+ *		  RUN --------------------------> ...
+ *
+ * The runner answers each RUN with one DONE, or dies.  It never speaks unasked
+ * after READY.  A DONE whose reusable is false is its last word: it exits.
+ *
+ * Pure C: no allocation, no system call, no server header.
+ */
+#ifndef SANDBOX_EXEC_MESSAGE_H
+#define SANDBOX_EXEC_MESSAGE_H
+
+#include "frame.h"
+
+/* raised whenever a message or the shared output changes its form */
+#define PROTOCOL_VERSION 1
+
+/* descriptors that the runner finds open; it closes the second once mapped */
+#define RUNNER_SOCKET_FD 3
+#define RUNNER_OUTLOG_FD 4
+
+/*
+ * argv of the runner: program, PROTOCOL_VERSION, the extension's version, the
+ * parent's pid, nice increment, largest memory limit in kB that a RUN will
+ * carry, and whether seccomp is required (1) or its absence is tolerated (0).
+ */
+#define RUNNER_ARGC 7
+
+/* exit codes of a runner that could not start; the worker words the reason */
+#define RUNNER_EXIT_USAGE 64	/* wrong argv or another version */
+#define RUNNER_EXIT_SETUP 70	/* arena, rlimits or descriptors */
+#define RUNNER_EXIT_SECCOMP 77	/* the filter could not be installed */
+
+/* sizes in bytes (design, section 10); results are counted as JSON text */
+#define MAX_CODE_BYTES (1024 * 1024)
+#define MAX_ARGS_BYTES (4 * 1024 * 1024)	/* 1 MB of jsonb, printed as text */
+#define MAX_RESULT_BYTES (1024 * 1024)
+#define MAX_ERROR_BYTES (8 * 1024)
+#define MAX_ERROR_CODE_BYTES 63
+#define MAX_EXECUTION_JSON_BYTES (32 * 1024)
+#define MAX_VERSION_BYTES 63
+
+#define MAX_RUN_PAYLOAD \
+	(MAX_CODE_BYTES + MAX_ARGS_BYTES + MAX_EXECUTION_JSON_BYTES + 256)
+#define MAX_DONE_PAYLOAD \
+	(MAX_RESULT_BYTES + MAX_ERROR_BYTES + MAX_ERROR_CODE_BYTES + 256)
+
+typedef enum MessageType
+{
+	MESSAGE_READY = 1,
+	MESSAGE_RUN = 2,
+	MESSAGE_DONE = 3
+} MessageType;
+
+/* the runner stands locked down and waits for work */
+typedef struct ReadyMessage
+{
+	uint32_t	protocol_version;
+	bool		seccomp;		/* the filter is in force */
+	FrameText	runtime_version;	/* "Lua 5.4.9" */
+} ReadyMessage;
+
+/* run this code once, in a fresh state */
+typedef struct RunMessage
+{
+	uint8_t		id[16];			/* seeds math.random */
+	int64_t		clock_ms;		/* where the logical clock starts, Unix ms */
+	int64_t		memory_limit;	/* bytes, beyond the prepared state */
+	uint32_t	max_output_chars;	/* per stream */
+	FrameText	execution;		/* JSON object: the global "execution" */
+	FrameText	args;			/* JSON: the global "args"; absent is nil */
+	FrameText	code;
+} RunMessage;
+
+/* what the code came to */
+typedef struct DoneMessage
+{
+	bool		succeeded;
+	int32_t		exit_code;
+	bool		reusable;		/* false: the runner exits after this frame */
+	FrameText	error_code;		/* absent when it succeeded */
+	FrameText	error;			/* UTF-8 without NUL, MAX_ERROR_BYTES at most */
+	FrameText	result;			/* JSON text; absent is SQL null */
+} DoneMessage;
+
+/* each returns the frame's size, or 0 when it does not fit into the buffer */
+extern size_t message_put_ready(void *buffer, size_t capacity, const ReadyMessage *m);
+extern size_t message_put_run(void *buffer, size_t capacity, const RunMessage *m);
+extern size_t message_put_done(void *buffer, size_t capacity, const DoneMessage *m);
+
+/* each returns false when the payload is not exactly such a message, in bounds */
+extern bool message_get_ready(FrameReader *payload, ReadyMessage *m);
+extern bool message_get_run(FrameReader *payload, RunMessage *m);
+extern bool message_get_done(FrameReader *payload, DoneMessage *m);
+
+#endif

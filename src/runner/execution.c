@@ -1,0 +1,97 @@
+/*
+ * execution.c
+ *		The state of the current execution outside of Lua.
+ */
+#include "execution.h"
+#include "error_codes.h"
+#include "../protocol/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+Execution	current;
+
+/* half of the id as an integer, the same on every machine */
+static int64_t
+seed_from(const uint8_t *bytes)
+{
+	uint64_t	value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value = value << 8 | bytes[i];
+	return (int64_t) value;
+}
+
+void
+execution_begin(const RunMessage *request, void *area)
+{
+	current.clock_ms = request->clock_ms;
+	current.readings = 0;
+	current.seed[0] = seed_from(request->id);
+	current.seed[1] = seed_from(request->id + 8);
+	current.memory_limit = request->memory_limit;
+	memset(&current.outcome, 0, sizeof(current.outcome));
+	outlog_reset(&current.output, area, request->max_output_chars);
+}
+
+int64_t
+execution_read_clock(void)
+{
+	return current.readings++;
+}
+
+void
+execution_print(OutlogStream stream, const char *text, size_t length)
+{
+	outlog_write(&current.output, stream, text, length);
+}
+
+static FrameText
+as_text(const char *data, size_t length)
+{
+	FrameText	text = {data, (uint32_t) length};
+
+	return text;
+}
+
+void
+execution_succeed(const char *result, size_t length)
+{
+	current.outcome.succeeded = true;
+	current.outcome.exit_code = 0;
+	current.outcome.result = as_text(result, length);
+}
+
+void
+execution_fail(const char *code, int exit_code, const char *text, size_t length)
+{
+	size_t		code_length = strlen(code);
+	size_t		consumed;
+	size_t		chars;
+	size_t		n;
+
+	memcpy(current.error_code, code, code_length);
+	n = utf8_sanitize(text, length, current.error, sizeof(current.error), SIZE_MAX,
+					  &consumed, &chars);
+	current.outcome.succeeded = false;
+	current.outcome.exit_code = exit_code;
+	current.outcome.error_code = as_text(current.error_code, code_length);
+	current.outcome.error = as_text(current.error, n);
+}
+
+void
+execution_end(void)
+{
+	longjmp(current.end, 1);
+}
+
+void
+execution_out_of_memory(void)
+{
+	char		text[80];
+	int			n = snprintf(text, sizeof(text), "memory limit of %lld kB exceeded",
+							 (long long) (current.memory_limit / 1024));
+
+	execution_fail(ERROR_MEMORY, 1, text, (size_t) n);
+	execution_end();
+}

@@ -1,0 +1,150 @@
+/*
+ * lockdown.c
+ *		What the process gives up, and in which order.
+ */
+#include "lockdown.h"
+#include "../protocol/message.h"
+#include "../protocol/outlog.h"
+#include "seccomp_filter.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* address space for the program, its buffers, the C stack and the output */
+#define OTHER_MAPPINGS ((size_t) 48 * 1024 * 1024)
+
+/* Lua's C recursion needs under half a megabyte (measured) */
+#define STACK_BYTES ((size_t) 4 * 1024 * 1024)
+
+static void
+require(bool done)
+{
+	if (!done)
+		_exit(RUNNER_EXIT_SETUP);
+}
+
+/* handlers and masks survive exec; a backend's would surprise this program */
+static void
+reset_signals(void)
+{
+	sigset_t	none;
+
+	for (int signo = 1; signo < NSIG; signo++)
+	{
+		/* fails for SIGKILL, SIGSTOP and those of libc, which is fine */
+		(void) signal(signo, SIG_DFL);
+	}
+	sigemptyset(&none);
+	require(sigprocmask(SIG_SETMASK, &none, NULL) == 0);
+}
+
+/* everything but socket and output; the spawner did it, too, but may be old */
+static void
+close_descriptors(void)
+{
+	long		most;
+
+	for (int fd = 0; fd < RUNNER_SOCKET_FD; fd++)
+		(void) close(fd);
+	if (syscall(SYS_close_range, RUNNER_OUTLOG_FD + 1, ~0U, 0) == 0)
+		return;
+
+	/* kernels before 5.9 */
+	most = sysconf(_SC_OPEN_MAX);
+	for (int fd = RUNNER_OUTLOG_FD + 1; fd < most; fd++)
+		(void) close(fd);
+}
+
+/* be the first to go when memory is short; best effort, /proc may be missing */
+static void
+offer_to_oom_killer(void)
+{
+	int			fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void) !write(fd, "1000", 4);
+	(void) close(fd);
+}
+
+void
+lockdown_begin(pid_t parent, int nice_increment)
+{
+	/* in this order: a parent that dies in between is seen by getppid() */
+	require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
+	require(getppid() == parent);
+	require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	reset_signals();
+	close_descriptors();
+	offer_to_oom_killer();
+	(void) !nice(nice_increment);
+}
+
+void *
+lockdown_map_output(void)
+{
+	struct stat st;
+	void	   *area;
+
+	/* a shorter file would be SIGBUS later */
+	require(fstat(RUNNER_OUTLOG_FD, &st) == 0 && st.st_size >= OUTLOG_SIZE);
+	area = mmap(NULL, OUTLOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, RUNNER_OUTLOG_FD, 0);
+	require(area != MAP_FAILED);
+	require(close(RUNNER_OUTLOG_FD) == 0);
+	return area;
+}
+
+/* lower soft and hard limit; one that is lower already stays */
+static void
+limit(int resource, rlim_t value)
+{
+	struct rlimit lim;
+
+	require(getrlimit((__rlimit_resource_t) resource, &lim) == 0);
+	if (lim.rlim_max < value)
+		value = lim.rlim_max;
+	lim.rlim_cur = value;
+	lim.rlim_max = value;
+	require(setrlimit((__rlimit_resource_t) resource, &lim) == 0);
+}
+
+/* behind the filter these are a second line, and the first without it */
+static void
+limit_resources(size_t mapped)
+{
+	limit(RLIMIT_AS, mapped + OTHER_MAPPINGS);
+	limit(RLIMIT_STACK, STACK_BYTES);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NPROC, 0);
+	limit(RLIMIT_NOFILE, 0);
+	limit(RLIMIT_MEMLOCK, 0);
+	limit(RLIMIT_MSGQUEUE, 0);
+	limit(RLIMIT_SIGPENDING, 0);
+}
+
+bool
+lockdown_finish(size_t mapped, bool seccomp_required)
+{
+	limit_resources(mapped);
+#ifdef PR_SET_TSC
+	/* no fine clock for whoever breaks out of the VM; x86 only, best effort */
+	(void) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+#endif
+#ifndef RUNNER_PROBE
+	require(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0);
+#endif
+	if (seccomp_filter_install())
+		return true;
+	if (seccomp_required)
+		_exit(RUNNER_EXIT_SECCOMP);
+	return false;
+}

@@ -1,0 +1,16 @@
+/*
+ * seccomp_filter.h
+ *		The allow-list of system calls.
+ */
+#ifndef SANDBOX_EXEC_SECCOMP_FILTER_H
+#define SANDBOX_EXEC_SECCOMP_FILTER_H
+
+#include <stdbool.h>
+
+/*
+ * From now on: read and write on the runner's socket, and exit_group.  Anything
+ * else kills the process.  False where the kernel doesn't take the filter.
+ */
+extern bool seccomp_filter_install(void);
+
+#endif

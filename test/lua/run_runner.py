@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Run the Lua programs directly in the runner, without a server.
+
+usage: run_runner.py [--runner FILE] [--version V] [FILE_OR_DIRECTORY ...]
+
+Plays the worker: one runner for as long as it says that it is reusable, killed
+at the timeout.  Between programs it makes sure that the state is a fresh one.
+"""
+import argparse
+import json
+import mmap
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+import expectations
+
+PROTOCOL_VERSION = '1'
+MEMORY_KB = 64 * 1024
+AREA_SIZE = 4 * 1024 * 1024
+ABSENT = 0xFFFFFFFF
+# leaves nothing behind, and tells when something was left
+CANARY = "local n = 0 for _ in pairs(_G) do n = n + 1 end return n, #string.rep('x', 3), math.pi > 3"
+
+
+class Runner:
+    def __init__(self, program, version):
+        ours, theirs = socket.socketpair()
+        output = os.memfd_create('output')
+        os.ftruncate(output, AREA_SIZE)
+        self.area = mmap.mmap(output, AREA_SIZE)
+        self.socket, self.buffer = ours, b''
+        arguments = ['sandbox_exec_runner', PROTOCOL_VERSION, version, str(os.getpid()), '0', str(MEMORY_KB), '1']
+        high = [os.dup2(fd, at) for fd, at in ((theirs.fileno(), 100), (output, 101))]
+        self.pid = os.posix_spawn(program, arguments, {}, file_actions=[
+            (os.POSIX_SPAWN_DUP2, high[0], 3), (os.POSIX_SPAWN_DUP2, high[1], 4)])
+        for fd in high + [output]:
+            os.close(fd)
+        theirs.close()
+        if self.frame(10) is None:
+            raise SystemExit('the runner is not ready: wait status %r' % (self.end(),))
+
+    def end(self):
+        """Kill it and collect it."""
+        try:
+            os.kill(self.pid, 9)
+        except ProcessLookupError:
+            pass
+        self.socket.close()
+        return os.waitpid(self.pid, 0)[1]
+
+    def frame(self, seconds):
+        """The next frame's payload, b'' at the end of the socket, None when the time is over."""
+        deadline = time.monotonic() + seconds
+        while True:
+            if len(self.buffer) >= 5:
+                size = 5 + struct.unpack('<I', self.buffer[:4])[0]
+                if len(self.buffer) >= size:
+                    payload, self.buffer = self.buffer[5:size], self.buffer[size:]
+                    return payload
+            if not select.select([self.socket], [], [], max(0, deadline - time.monotonic()))[0]:
+                return None
+            data = self.socket.recv(1 << 20)
+            if not data:
+                return b''
+            self.buffer += data
+
+    def stdout(self):
+        used, at, text = struct.unpack('<I', self.area[:4])[0], 8, b''
+        while at < used:
+            length, kind = struct.unpack('<II', self.area[at:at + 8])
+            if kind & 0xFF == 1:
+                text += self.area[at + 8:at + 8 + length]
+            at += 8 + (length + 3) // 4 * 4
+        return text.decode()
+
+    def run(self, code, timeout_ms=10000, memory_mb=None, max_chars=50000):
+        """The outcome as a dictionary; reusable False means that this runner is done."""
+        memory = (memory_mb or MEMORY_KB // 1024) * 1024 * 1024
+        payload = bytes(range(16)) + struct.pack('<qqI', 1700000000000, memory, max_chars)
+        payload += text_field('{"id":"case"}') + text_field(None) + text_field(code)
+        self.socket.sendall(struct.pack('<IB', len(payload), 2) + payload)
+        outcome = {'status': 'timed_out', 'reusable': False, 'error': None, 'error_code': None, 'result': None}
+        payload = self.frame(timeout_ms / 1000)
+        if payload == b'':
+            outcome['status'] = 'failed'
+            outcome['error'] = 'the runner died, wait status %d' % self.end()
+        elif payload is None:
+            self.end()
+        else:
+            succeeded, outcome['exit_code'], outcome['reusable'] = struct.unpack('<?i?', payload[:6])
+            outcome['status'] = 'succeeded' if succeeded else 'failed'
+            at = 6
+            for field in ('error_code', 'error', 'result'):
+                length = struct.unpack('<I', payload[at:at + 4])[0]
+                at += 4
+                if length != ABSENT:
+                    outcome[field] = payload[at:at + length].decode()
+                    at += length
+            outcome['result'] = outcome['result'] and json.loads(outcome['result'])
+        outcome['stdout'] = self.stdout()
+        return outcome
+
+
+def text_field(text):
+    if text is None:
+        return struct.pack('<I', ABSENT)
+    data = text.encode()
+    return struct.pack('<I', len(data)) + data
+
+
+def results(programs, runner_program, version):
+    runner, canary, fresh = None, None, True
+    for program in programs:
+        if program.code is None:
+            yield program.name, None
+            continue
+        if fresh:
+            runner = Runner(runner_program, version)
+            clean = runner.run(CANARY)['result']
+            if canary is None:
+                canary = clean
+        began = time.monotonic()
+        outcome = runner.run(program.code, program.timeout_ms, program.memory_mb)
+        wrong = expectations.complaint(program, outcome, (time.monotonic() - began) * 1000)
+        fresh = not outcome['reusable']
+        if not fresh and wrong is None and runner.run(CANARY)['result'] != canary:
+            wrong = 'left something behind'
+        yield program.name, wrong
+    if not fresh:
+        runner.end()
+
+
+def main():
+    top = os.path.dirname(os.path.dirname(expectations.HERE))
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--runner', default=os.path.join(top, 'build', 'sandbox_exec_runner'))
+    parser.add_argument('--version', default='0.1.0')
+    parser.add_argument('where', nargs='*')
+    given = parser.parse_args()
+    return expectations.report(results(expectations.programs(given.where), given.runner, given.version))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,151 @@
+
+# Every program in test/lua, run through SQL, comes to the outcome that its
+# header names; and after each the next execution of somebody else runs.
+#
+#   -- expect: status=S             the terminal status
+#   -- expect_result: JSON          the result
+#   -- expect_stdout: "..."         the whole output, a JSON string
+#   -- expect_stdout_contains: "..."
+#   -- expect_error_contains: "..." part of the error, in any case
+#   -- also_ok: status=S | result=JSON | any      another outcome as good
+#   -- limits: timeout_ms=N memory_mb=N           else 10 s and the default
+#   -- max_wall_ms: N               has ended by then
+
+use strict;
+use warnings FATAL => 'all';
+use utf8;
+
+use Encode qw(decode FB_CROAK);
+use JSON::PP ();
+use Scalar::Util qw(looks_like_number);
+use Test::More;
+use PostgreSQL::Test::Utils;
+use SandboxExec;
+
+my $json = JSON::PP->new->allow_nonref->canonical;
+binmode(Test::More->builder->$_, ':encoding(UTF-8)') for qw(output failure_output todo_output);
+
+# grace for starting a process on a busy machine, on top of max_wall_ms
+my $grace_ms = 1500;
+
+sub headers
+{
+	my ($text) = @_;
+	my %found;
+
+	for my $line (split /\n/, $text)
+	{
+		if ($line =~ /^--\s*([a-z_]+):\s?(.*?)\s*$/) { push @{ $found{$1} }, $2 }
+		elsif ($line ne '' && $line !~ /^--/) { last }
+	}
+	return \%found;
+}
+
+sub same
+{
+	my ($a, $b) = @_;
+
+	return !defined $a && !defined $b if !defined $a || !defined $b;
+	return 0 if ref $a ne ref $b;
+	return @$a == @$b && !grep { !same($a->[$_], $b->[$_]) } 0 .. $#$a if ref $a eq 'ARRAY';
+	return keys %$a == keys %$b && !grep { !exists $b->{$_} || !same($a->{$_}, $b->{$_}) } keys %$a
+	  if ref $a eq 'HASH';
+	return 1 if $json->encode($a) eq $json->encode($b);
+	# numbers have more than one spelling
+	return 0 if $json->encode($a) =~ /^"/ || $json->encode($b) =~ /^"/ || ref $a;
+	return looks_like_number($a) && looks_like_number($b) && abs($a - $b) <= 1e-9 * (abs $a > abs $b ? abs $a : abs $b);
+}
+
+# undef when the outcome is as the header says, else what is wrong with it
+sub complaint
+{
+	my ($head, $row, $ms) = @_;
+	my ($want) = $head->{expect}[0] =~ /status=(\w+)/;
+	my $text = sub { $json->decode($_[0]) =~ s/\0/\x{FFFD}/gr };
+
+	return "ended as $row->{status}" if $row->{status} !~ /^(succeeded|failed|timed_out)$/;
+	if ($head->{max_wall_ms})
+	{
+		my ($max) = $head->{max_wall_ms}[0] =~ /^(\d+)/;
+		return "took $ms ms" if $ms > $max + $grace_ms;
+	}
+	for my $also (@{ $head->{also_ok} // [] })
+	{
+		return if $also eq 'any';
+		return if $also eq "status=$row->{status}" && $row->{status} ne $want;
+		return if $also =~ /^result=(.*)/ && $row->{status} eq 'succeeded' && same($json->decode($1), $row->{result});
+		return if $also =~ /^error=/ && $row->{status} eq 'failed';
+	}
+	return "status is $row->{status}, not $want: " . substr($row->{error} // '', 0, 200) if $row->{status} ne $want;
+	return 'result is ' . substr($json->encode($row->{result}), 0, 200)
+	  if $head->{expect_result} && !same($json->decode($head->{expect_result}[0]), $row->{result});
+	my $out = $row->{stdout} // '';
+	for (@{ $head->{expect_stdout} // [] })
+	{
+		return 'stdout is ' . substr($out, 0, 200) if $out ne $text->($_);
+	}
+	for (@{ $head->{expect_stdout_contains} // [] })
+	{
+		return "stdout lacks $_" if index($out, $text->($_)) < 0;
+	}
+	for (@{ $head->{expect_error_contains} // [] })
+	{
+		return "error is " . ($row->{error} // 'null') if index(lc($row->{error} // ''), lc $text->($_)) < 0;
+	}
+	return;
+}
+
+my @files = sort glob test_file('lua/*.lua');
+ok(scalar @files, 'there are programs to run') or BAIL_OUT('test/lua is empty');
+
+my $node = new_node('main');
+my (%id, %head, %refused, %next);
+
+# all are enqueued at once, by one owner each, with one of the neighbour's after each
+for my $file (@files)
+{
+	my ($name) = $file =~ m{([^/]+)\.lua$};
+	my $code = slurp_file($file);
+	my $decoded = eval { decode('UTF-8', $code, FB_CROAK) };
+
+	$head{$name} = headers($decoded // $code);
+	my %limit = map { split /=/ } split ' ', join ' ', @{ $head{$name}{limits} // [] };
+	my %arg = (owner => "'$name'", timeout => sprintf("'%d ms'", $limit{timeout_ms} // 10_000));
+	$arg{memory_limit_kb} = $limit{memory_mb} * 1024 if $limit{memory_mb};
+
+	my $ok = defined $decoded && eval { $id{$name} = enqueue($node, $code, %arg); 1 };
+	$refused{$name} = $@ || 'no text' if !$ok;
+	$next{$name} = enqueue($node, 'return "next"', owner => q('neighbour'));
+}
+
+for my $name (map { m{([^/]+)\.lua$} } @files)
+{
+	my $head = $head{$name};
+
+	if (!$head->{expect})
+	{
+		fail("$name: no expectation in the file");
+		next;
+	}
+	if (exists $refused{$name})
+	{
+		ok($head->{expect}[0] =~ /status=failed/, "$name: refused by enqueue") or diag($refused{$name});
+		next;
+	}
+	wait_for_terminal($node, $id{$name});
+	my $row = query_json($node, qq{
+		SELECT to_json(r) FROM (
+			SELECT status, result, stdout, error,
+				1000 * extract(epoch FROM finished_at - started_at) AS ms
+			FROM sandbox_exec.executions WHERE id = '$id{$name}') r});
+	my $wrong = complaint($head, $row, $row->{ms});
+	my $next = wait_for_terminal($node, $next{$name});
+	$wrong //= 'the next execution ended as ' . $json->encode([ @$next{qw(status error)} ])
+	  if $next->{status} ne 'succeeded' || $next->{result} ne 'next';
+	ok(!defined $wrong, $name) or diag("$name: $wrong");
+}
+
+unlike(slurp_file($node->logfile), qr/terminated by signal|terminating any other active server processes/,
+	'no server process died');
+
+done_testing();
