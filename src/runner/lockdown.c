@@ -37,9 +37,9 @@ reset_signals(void)
 {
 	sigset_t	none;
 
-	for (int signo = 1; signo < NSIG; signo++)
+	for (int signo = 1; signo <= SIGSYS; signo++)
 	{
-		/* fails for SIGKILL, SIGSTOP and those of libc, which is fine */
+		/* fails for SIGKILL and SIGSTOP, which is fine */
 		(void) signal(signo, SIG_DFL);
 	}
 	sigemptyset(&none);

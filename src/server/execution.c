@@ -241,9 +241,9 @@ next_chore(const Run *run)
 
 	if (run->rest->next < run->rest->count || run->rest->more)
 		next = Min(next, run->release_at);
-	if (retry > 0)
+	if (retry >= 0)
 		next = Min(next, outcome_clock() + (int64) retry * 1000);
-	else if (outcome_waiting_since() > 0)
+	if (outcome_waiting_since() > 0)
 		next = Min(next, outcome_waiting_since() + FLUSH_AFTER_US);
 	return next;
 }

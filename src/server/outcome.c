@@ -174,7 +174,7 @@ outcome_retry_in(void)
 	{
 		Waiting    *one = dlist_container(Waiting, node, iter.cur);
 
-		if (earliest < 0 || one->retry_at < earliest)
+		if (one->retry_at > 0 && (earliest < 0 || one->retry_at < earliest))
 			earliest = one->retry_at;
 	}
 	if (earliest < 0)

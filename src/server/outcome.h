@@ -36,7 +36,7 @@ extern int64 outcome_waiting_since(void);
  */
 extern void outcome_flush(void);
 
-/* ms until the next of the kept ones may be tried again; -1 when none waits */
+/* ms until the next of those that failed may be tried again; -1 when there is none */
 extern long outcome_retry_in(void);
 
 /* the clock of all this, in microseconds */

@@ -1,7 +1,7 @@
 """What a Lua program of this directory is to come to, by its header, and whether it did.
 
     -- expect: status=S                 the terminal status
-    -- expect_result: JSON              the result, compared as JSON (@nested:N:JSON: N lists around it)
+    -- expect_result: JSON              the result, compared as JSON
     -- expect_stdout: "JSON string"     the whole output (a NUL is recorded as U+FFFD)
     -- expect_stdout_contains: "..."    a part of it
     -- expect_error_contains: "..."     a part of the error, in any case
@@ -62,16 +62,6 @@ def programs(where):
     return [Program(path) for path in paths]
 
 
-def wanted_json(text):
-    nested = re.match(r'@nested:(\d+):(.*)$', text)
-    if not nested:
-        return json.loads(text)
-    value = json.loads(nested.group(2))
-    for _ in range(int(nested.group(1))):
-        value = [value]
-    return value
-
-
 def same(a, b):
     """Equal as JSON; numbers have more than one spelling."""
     if isinstance(a, bool) or isinstance(b, bool):
@@ -89,7 +79,7 @@ def is_also_ok(program, status, result):
     for other in program.all('also_ok'):
         if other == 'any' or (other == 'status=' + status and status != program.status()):
             return True
-        if other.startswith('result=') and status == 'succeeded' and same(wanted_json(other[7:]), result):
+        if other.startswith('result=') and status == 'succeeded' and same(json.loads(other[7:]), result):
             return True
     return False
 
@@ -107,7 +97,7 @@ def complaint(program, outcome, wall_ms):
     if status != program.status():
         return f'status is {status}, not {program.status()}: {error[:200]}'
     for text in program.all('expect_result'):
-        if not same(wanted_json(text), outcome['result']):
+        if not same(json.loads(text), outcome['result']):
             return f'result is {json.dumps(outcome["result"])[:200]}, not {text[:200]}'
     for text in program.all('expect_stdout'):
         if stdout != json.loads(text).replace('\0', '\ufffd'):

@@ -39,6 +39,9 @@ our @EXPORT = qw(
   wait_for_status wait_for_terminal poll_until
   worker_pids runner_pids launcher_pid children_of is_alive process_gone
   kill_process parallel_psql test_file installation_with
+  enqueue_batch health wait_for_health set_config install_runner server_epoch
+  wait_for_restart runner_of process_status no_such_process
+  session fails_with wait_until_idle worker_complaints
 );
 
 my $json = JSON::PP->new->utf8->allow_nonref->canonical;
@@ -464,6 +467,188 @@ sub kill_process
 		croak "process $pid is not one of this node's" if $ancestor <= 1;
 	}
 	return kill $signal, $pid;
+}
+
+=head1 FAULTS
+
+=over
+
+=item enqueue_batch(NODE, [{code => TEXT, PARAMETER => VALUE, ...}, ...], [dbname => ...])
+
+Enqueues all of them in one transaction; the ids, in that order.
+
+=cut
+
+sub enqueue_batch
+{
+	my ($node, $requests, %opt) = @_;
+	my $text = $json->encode($requests);
+	my $tag = 'j';
+
+	$tag .= 'x' while index($text, "\$$tag\$") >= 0;
+	return split /\n/,
+	  $node->safe_psql($opt{dbname} // 'postgres', "SELECT sandbox_exec.enqueue_many(\$$tag\$$text\$$tag\$)");
+}
+
+=item health(NODE, CHECK, [dbname => ...])
+
+That line of the view, as a hash with ok and detail.
+
+=cut
+
+sub health
+{
+	my ($node, $check, %opt) = @_;
+	return query_json($node,
+		"SELECT json_build_object('ok', ok, 'detail', detail) FROM sandbox_exec.health WHERE check_name = '$check'",
+		%opt) // croak "no health check '$check'";
+}
+
+=item wait_for_health(NODE, CHECK, REGEXP, [dbname => ...])
+
+Until the check is not in order and its detail matches; with undef, until it is
+in order.  Returns the detail.
+
+=cut
+
+sub wait_for_health
+{
+	my ($node, $check, $regexp, %opt) = @_;
+	my $line;
+	poll_until(
+		sub {
+			$line = health($node, $check, %opt);
+			return $line->{ok} if !defined $regexp;
+			return !$line->{ok} && $line->{detail} =~ $regexp;
+		},
+		"health check '$check' to " . (defined $regexp ? "say $regexp" : 'be in order'));
+	return $line->{detail};
+}
+
+=item set_config(NODE, NAME => VALUE, ...)
+
+Changes postgresql.conf and reloads.
+
+=cut
+
+sub set_config
+{
+	my ($node, %setting) = @_;
+
+	$node->adjust_conf('postgresql.conf', $_, $setting{$_}) for sort keys %setting;
+	$node->reload;
+}
+
+=item install_runner(NODE, FILE, [MODE])
+
+Replaces the runner of a node with an installation of its own (see
+installation_with) in one step; undef removes it.
+
+=cut
+
+sub install_runner
+{
+	my ($node, $file, $mode) = @_;
+	my $place = $node->config_data('--pkglibdir') . '/sandbox_exec_runner';
+
+	croak "$place belongs to every node" if $place =~ m{^\Q$ENV{SANDBOX_EXEC_PKGLIBDIR}\E/};
+	if (!defined $file)
+	{
+		unlink($place) || !-e $place or croak "could not remove $place: $!";
+		return;
+	}
+	system_or_bail('install', '-m', $mode // '755', $file, "$place.new");
+	rename("$place.new", $place) or croak "could not replace $place: $!";
+}
+
+=item server_epoch(NODE), wait_for_restart(NODE, EPOCH)
+
+What tells one start of the server from another; waits until the server answers
+and is another start than that one.
+
+=cut
+
+sub server_epoch
+{
+	my ($node) = @_;
+	return $node->safe_psql('postgres', 'SELECT sandbox_exec._server_epoch()');
+}
+
+sub wait_for_restart
+{
+	my ($node, $epoch) = @_;
+	poll_until(
+		sub {
+			my $now = '';
+			my $status = $node->psql('postgres', 'SELECT sandbox_exec._server_epoch()', stdout => \$now, stderr => \my $ignored);
+			return $status == 0 && $now ne '' && $now ne $epoch;
+		},
+		'the server to restart');
+}
+
+=item runner_of(NODE, ID, [dbname => ...])
+
+Waits until code of that execution is at work for certain, that is, uses
+processor time; returns the pids of its runner and of its worker.
+
+=cut
+
+sub runner_of
+{
+	my ($node, $id, %opt) = @_;
+	my (%first, @found);
+	poll_until(
+		sub {
+			my $worker = $node->safe_psql($opt{dbname} // 'postgres',
+				"SELECT pid FROM sandbox_exec.workers WHERE execution_id = '$id'");
+			return 0 if $worker eq '';
+			for my $runner (children_of($worker))
+			{
+				my $used = _ticks($runner) // next;
+				$first{$runner} //= $used;
+				@found = ($runner, $worker) if $used >= $first{$runner} + 2;
+			}
+			return @found;
+		},
+		"execution $id to be at work");
+	return @found;
+}
+
+# processor time in clock ticks
+sub _ticks
+{
+	my ($pid) = @_;
+	open(my $fh, '<', "/proc/$pid/stat") or return;
+	my $line = <$fh> // return;
+	my @field = split / /, $line =~ s/.*\) //sr;
+	return $field[11] + $field[12];
+}
+
+=item process_status(PID)
+
+/proc/PID/status as a hash; undef when there is no such process.
+
+=cut
+
+sub process_status
+{
+	my ($pid) = @_;
+	open(my $fh, '<', "/proc/$pid/status") or return;
+	return { map { /^(\w+):\s*(.*)/ ? ($1, $2) : () } <$fh> };
+}
+
+=item no_such_process(PID)
+
+Waits until not even a zombie is left of it.
+
+=back
+
+=cut
+
+sub no_such_process
+{
+	my ($pid) = @_;
+	return poll_until(sub { !-e "/proc/$pid" }, "process $pid to be gone without a trace");
 }
 
 # pid, state, parent; empty when there is no such process

@@ -1,0 +1,210 @@
+/*
+ * runner_client.c
+ *		Starting a runner and talking to it.
+ */
+#include "runner_client.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FD_FLOOR 16
+#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_DONE_PAYLOAD)
+
+RunnerOptions
+runner_client_defaults(void)
+{
+	RunnerOptions options = {
+		.program = getenv("RUNNER"),
+		.protocol = "1",
+		.version = SANDBOX_EXEC_VERSION,
+		.memory_kb = "65536",
+		.seccomp = "1"
+	};
+
+	return options;
+}
+
+/* descriptors above those that the child will have */
+static int
+move_up(int fd)
+{
+	int			moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
+
+	close(fd);
+	return moved;
+}
+
+static int
+start(RunnerClient *c, const RunnerOptions *options, int socket, int output)
+{
+	posix_spawn_file_actions_t actions;
+	char		parent[16];
+	char	   *environment[] = {NULL};
+	char	   *argv[RUNNER_ARGC + 1] = {"sandbox_exec_runner"};
+	int			rc;
+
+	snprintf(parent, sizeof(parent), "%d", (int) getpid());
+	argv[1] = (char *) options->protocol;
+	argv[2] = (char *) options->version;
+	argv[3] = options->parent != NULL ? (char *) options->parent : parent;
+	argv[4] = "0";
+	argv[5] = (char *) options->memory_kb;
+	argv[6] = (char *) options->seccomp;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, socket, RUNNER_SOCKET_FD);
+	posix_spawn_file_actions_adddup2(&actions, output, RUNNER_OUTLOG_FD);
+	rc = posix_spawn(&c->pid, options->program, &actions, NULL, argv, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	return rc;
+}
+
+bool
+runner_client_spawn(RunnerClient *c, const RunnerOptions *options)
+{
+	int			pair[2];
+	int			output = memfd_create("output", MFD_CLOEXEC);
+	int			rc;
+
+	memset(c, 0, sizeof(*c));
+	if (output < 0 || ftruncate(output, OUTLOG_SIZE) != 0 ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return false;
+	output = move_up(output);
+	pair[1] = move_up(pair[1]);
+	c->socket = pair[0];
+	c->inbox = malloc(INBOX_SIZE);
+	c->area = mmap(NULL, OUTLOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, output, 0);
+	rc = start(c, options, pair[1], output);
+	close(output);
+	close(pair[1]);
+	return rc == 0 && c->inbox != NULL && c->area != MAP_FAILED;
+}
+
+/* the next whole frame; *size includes its header */
+static bool
+next_frame(RunnerClient *c, uint8_t *type, FrameReader *payload, size_t *size)
+{
+	for (;;)
+	{
+		ssize_t		n;
+		int			found = frame_peek(c->inbox, c->inbox_used, MAX_DONE_PAYLOAD, type, payload, size);
+
+		if (found != 0)
+			return found > 0;
+		n = read(c->socket, c->inbox + c->inbox_used, INBOX_SIZE - c->inbox_used);
+		if (n <= 0)
+			return false;
+		c->inbox_used += (size_t) n;
+	}
+}
+
+bool
+runner_client_await_ready(RunnerClient *c)
+{
+	uint8_t		type;
+	FrameReader payload;
+	size_t		size;
+
+	if (!next_frame(c, &type, &payload, &size) || type != MESSAGE_READY)
+		return false;
+	c->inbox_used = 0;			/* it speaks again only when it was asked */
+	return message_get_ready(&payload, &c->ready);
+}
+
+RunMessage
+runner_client_request(const char *code)
+{
+	RunMessage	request = {
+		.id = {1, 2, 3},
+		.clock_ms = INT64_C(1700000000000),
+		.memory_limit = 64 * 1024 * 1024,
+		.max_output_chars = 50000,
+		.execution = {"{}", 2},
+		.code = {code, (uint32_t) strlen(code)}
+	};
+
+	return request;
+}
+
+bool
+runner_client_send(RunnerClient *c, const RunMessage *request)
+{
+	size_t		capacity = (size_t) request->code.length + request->args.length + request->execution.length + 256;
+	uint8_t    *buffer = malloc(capacity);
+	size_t		size = message_put_run(buffer, capacity, request);
+	size_t		sent = 0;
+
+	while (sent < size)
+	{
+		ssize_t		n = send(c->socket, buffer + sent, size - sent, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			break;
+		sent += (size_t) n;
+	}
+	free(buffer);
+	return size > 0 && sent == size;
+}
+
+bool
+runner_client_receive(RunnerClient *c, DoneMessage *done)
+{
+	uint8_t		type;
+	FrameReader payload;
+	size_t		size;
+
+	if (!next_frame(c, &type, &payload, &size) || type != MESSAGE_DONE)
+		return false;
+	c->inbox_used = 0;
+	return message_get_done(&payload, done);
+}
+
+char *
+runner_client_output(RunnerClient *c, OutlogStream stream, bool *truncated)
+{
+	OutlogCursor cursor = {0};
+	OutlogPiece piece;
+	char		buffer[4096];
+	char	   *text = calloc(1, 1);
+	size_t		length = 0;
+
+	*truncated = false;
+	while (outlog_read(c->area, &cursor, buffer, sizeof(buffer), &piece) > 0)
+	{
+		if (piece.stream != stream)
+			continue;
+		text = realloc(text, length + piece.length + 1);
+		memcpy(text + length, buffer, piece.length);
+		length += piece.length;
+		text[length] = '\0';
+		*truncated |= piece.truncated;
+	}
+	return text;
+}
+
+int
+runner_client_end(RunnerClient *c)
+{
+	int			status = -1;
+
+	if (c->pid > 0)
+	{
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, &status, 0);
+	}
+	if (c->socket > 0)
+		close(c->socket);
+	if (c->area != NULL)
+		munmap(c->area, OUTLOG_SIZE);
+	free(c->inbox);
+	memset(c, 0, sizeof(*c));
+	return status;
+}

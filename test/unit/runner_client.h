@@ -1,0 +1,57 @@
+/*
+ * runner_client.h
+ *		A worker's side of the protocol, for tests of the real runner program.
+ */
+#ifndef RUNNER_CLIENT_H
+#define RUNNER_CLIENT_H
+
+#include <sys/types.h>
+
+#include "../../src/protocol/message.h"
+#include "../../src/protocol/outlog.h"
+
+typedef struct RunnerClient
+{
+	pid_t		pid;
+	int			socket;
+	void	   *area;
+	ReadyMessage ready;
+	uint8_t    *inbox;
+	size_t		inbox_used;
+} RunnerClient;
+
+/* how to start it; runner_client_defaults() fills in what a worker would */
+typedef struct RunnerOptions
+{
+	const char *program;
+	const char *protocol;
+	const char *version;
+	const char *parent;			/* NULL: this process */
+	const char *memory_kb;
+	const char *seccomp;
+} RunnerOptions;
+
+extern RunnerOptions runner_client_defaults(void);
+
+/* start it without waiting for READY; false when it couldn't be started */
+extern bool runner_client_spawn(RunnerClient *c, const RunnerOptions *options);
+
+/* wait for READY; false when the runner ended or said something else */
+extern bool runner_client_await_ready(RunnerClient *c);
+
+/* a request with ordinary limits for that code */
+extern RunMessage runner_client_request(const char *code);
+
+/* send it */
+extern bool runner_client_send(RunnerClient *c, const RunMessage *request);
+
+/* wait for DONE; its texts stay valid until the next call; false at the end */
+extern bool runner_client_receive(RunnerClient *c, DoneMessage *done);
+
+/* what the code printed to that stream, as a string to free() */
+extern char *runner_client_output(RunnerClient *c, OutlogStream stream, bool *truncated);
+
+/* kill it and free everything; returns the wait status */
+extern int	runner_client_end(RunnerClient *c);
+
+#endif
