@@ -424,6 +424,7 @@ run_one(const Claim *claim, Rest *rest)
 	}
 	initStringInfo(&run.events);
 	run.sound = true;
+	run.cursor.previous = outlog_generation(sandbox_output(run.sandbox));
 	now = outcome_clock();
 	run.timeout_at = now + (int64) claim->timeout_ms * 1000;
 	run.renew_at = now + (int64) guc_lease * 1000 / 3;
