@@ -95,6 +95,7 @@ publish(OutlogWriter *w, uint32_t kind, bool grow, uint32_t length)
 {
 	if (!grow)
 	{
+		w->records++;
 		w->last_record = load(w->area, AREA_USED);
 		store(w->area, w->last_record + 4, kind);
 	}
@@ -129,7 +130,7 @@ write_whole(OutlogWriter *w, OutlogStream stream, const char *text, size_t lengt
 		return;
 	grow = can_grow(w, stream);
 	offset = text_offset(w, grow);
-	if (offset < limit)
+	if (offset < limit && (grow || w->records < OUTLOG_RECORDS_MAX))
 		stored = utf8_sanitize(text, length,
 							   (char *) w->area + offset, limit - offset,
 							   w->max_chars - w->chars[stream], &consumed, &chars);
@@ -200,6 +201,20 @@ outlog_write(OutlogWriter *w, OutlogStream stream, const char *text, size_t leng
 	}
 }
 
+bool
+outlog_emit(OutlogWriter *w, const char *json, size_t length)
+{
+	uint32_t	offset = text_offset(w, false);
+
+	if (length == 0 || length > OUTLOG_EVENT_MAX || w->records >= OUTLOG_RECORDS_MAX ||
+		offset + length > OUTLOG_SIZE - RESERVE)
+		return false;
+	memcpy(w->area + offset, json, length);
+	publish(w, OUTLOG_CUSTOM, false, (uint32_t) length);
+	w->last_record = 0;
+	return true;
+}
+
 void
 outlog_finish(OutlogWriter *w)
 {
@@ -242,10 +257,11 @@ load_record(const void *area, uint32_t offset, Record *record)
 		return -1;
 	record->stream = (OutlogStream) (kind & ~KIND_TRUNCATED);
 	record->truncated = (kind & KIND_TRUNCATED) != 0;
-	if (record->stream != OUTLOG_STDOUT && record->stream != OUTLOG_STDERR)
+	if (record->stream < OUTLOG_STDOUT || record->stream > OUTLOG_CUSTOM ||
+		(record->stream == OUTLOG_CUSTOM && record->length > OUTLOG_EVENT_MAX))
 		return -1;
 	record->next = offset + RECORD_HEADER + aligned(record->length);
-	record->final = record->truncated || used > record->next;
+	record->final = record->truncated || record->stream == OUTLOG_CUSTOM || used > record->next;
 	return 1;
 }
 
@@ -326,6 +342,8 @@ outlog_read(const void *area, OutlogCursor *cursor,
 		piece->length = copy_text(area, start + cursor->taken, start + record.length,
 								  buffer, capacity, &taken);
 		cursor->taken += taken;
+		if (record.stream == OUTLOG_CUSTOM && cursor->taken != record.length)
+			return broken(cursor);
 		piece->truncated = record.truncated && cursor->taken == record.length;
 		if (record.final && cursor->taken == record.length)
 		{

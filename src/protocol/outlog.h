@@ -30,10 +30,20 @@
 typedef enum OutlogStream
 {
 	OUTLOG_STDOUT = 1,
-	OUTLOG_STDERR = 2
+	OUTLOG_STDERR = 2,
+	OUTLOG_CUSTOM = 3			/* events that the code emits; each a record */
 } OutlogStream;
 
-#define OUTLOG_STREAMS 3		/* array size; index 0 is unused */
+/*
+ * Records of one execution.  Each becomes a row: a program that changes stream
+ * with every character is cut sooner than its characters ask for.
+ */
+#define OUTLOG_RECORDS_MAX 20000
+
+/* one custom event, in bytes of its JSON text */
+#define OUTLOG_EVENT_MAX (64 * 1024)
+
+#define OUTLOG_STREAMS 4		/* array size; index 0 is unused */
 
 /* the writer's own bookkeeping, in the runner's private memory */
 typedef struct OutlogWriter
@@ -43,6 +53,7 @@ typedef struct OutlogWriter
 	uint32_t	chars[OUTLOG_STREAMS];
 	bool		truncated[OUTLOG_STREAMS];
 	uint32_t	last_record;	/* offset of the record that may grow, or 0 */
+	uint32_t	records;
 
 	/*
 	 * The start of a character whose other bytes haven't been printed yet.
@@ -62,6 +73,12 @@ extern void outlog_reset(OutlogWriter *w, void *area, uint32_t max_chars);
  * truncated, once.
  */
 extern void outlog_write(OutlogWriter *w, OutlogStream stream, const char *text, size_t length);
+
+/*
+ * Append a custom event: JSON text of at most OUTLOG_EVENT_MAX bytes.  False
+ * when it is larger, or the area has no room; nothing was written then.
+ */
+extern bool outlog_emit(OutlogWriter *w, const char *json, size_t length);
 
 /* write what was held back of an incomplete character; call it when the code ends */
 extern void outlog_finish(OutlogWriter *w);
@@ -95,8 +112,9 @@ typedef struct OutlogPiece
  * Copy the next unread run of text into buffer, sanitized.  Returns 1 when a
  * piece was read (of a long run, as much as fits at a character boundary), 0
  * when there is nothing more for now, -1 when the area is not sound (its writer
- * is hostile; nothing further can be read).  The buffer must hold at least 16
- * bytes; text never exceeds capacity.
+ * is hostile; nothing further can be read).  The buffer must hold at least
+ * OUTLOG_EVENT_MAX bytes, so that a custom event, which is always read whole,
+ * fits; text never exceeds capacity.
  */
 extern int	outlog_read(const void *area, OutlogCursor *cursor,
 						char *buffer, size_t capacity, OutlogPiece *piece);

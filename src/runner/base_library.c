@@ -3,6 +3,7 @@
  *		The functions of the base library that differ from stock.
  */
 #include "execution.h"
+#include "json_write.h"
 #include "libraries.h"
 
 #include "lauxlib.h"
@@ -25,6 +26,25 @@ base_print(lua_State *L)
 		lua_pop(L, 1);
 	}
 	execution_print(OUTLOG_STDOUT, "\n", 1);
+	return 0;
+}
+
+/* emit(value): an event of its own in the log */
+static int
+base_emit(lua_State *L)
+{
+	JsonWriter	writer;
+
+	luaL_checkany(L, 1);
+	lua_settop(L, 1);
+	json_writer_growing(&writer, L);
+	if (!json_write(&writer, 1))
+		return luaL_error(L, "cannot emit: %s", writer.message);
+	if (writer.length > OUTLOG_EVENT_MAX)
+		return luaL_error(L, "cannot emit: the value has %I bytes as JSON; the limit is %d",
+						  (lua_Integer) writer.length, OUTLOG_EVENT_MAX);
+	if (!outlog_emit(&current.output, writer.text, writer.length))
+		return luaL_error(L, "cannot emit: the log is full");
 	return 0;
 }
 
@@ -133,6 +153,7 @@ base_library(lua_State *L)
 {
 	static const luaL_Reg functions[] = {
 		{"print", base_print},
+		{"emit", base_emit},
 		{"load", base_load},
 		{"collectgarbage", base_collectgarbage},
 		{NULL, NULL}

@@ -10,7 +10,7 @@
 
 #include "lua.h"
 
-/* print, load, collectgarbage, require: what base has in another form */
+/* print, load, collectgarbage, require: what base has in another form; emit */
 extern void base_library(lua_State *L);
 
 /* json.encode, decode, array, null */

@@ -36,6 +36,7 @@ PG_FUNCTION_INFO_V1(list_v1);
 PG_FUNCTION_INFO_V1(cancel_v1);
 PG_FUNCTION_INFO_V1(claim_v1);
 PG_FUNCTION_INFO_V1(renew_v1);
+PG_FUNCTION_INFO_V1(append_v1);
 PG_FUNCTION_INFO_V1(release_v1);
 PG_FUNCTION_INFO_V1(finalize_v1);
 PG_FUNCTION_INFO_V1(finalize_many_v1);
@@ -225,6 +226,18 @@ renew_v1(PG_FUNCTION_ARGS)
 }
 
 Datum
+append_v1(PG_FUNCTION_ARGS)
+{
+	static Statement statement = {
+		"SELECT sandbox_exec._append($1, $2, $3)", false,
+		{UUIDOID, UUIDOID, JSONBOID}
+	};
+
+	refuse_transaction_block("append()");
+	return forward_value(fcinfo, &statement);
+}
+
+Datum
 release_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
@@ -252,7 +265,7 @@ Datum
 finalize_many_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._finalize_many($1)", false,
+		"SELECT * FROM sandbox_exec._finalize_many($1, false)", false,
 		{JSONBOID}
 	};
 

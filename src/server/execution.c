@@ -49,22 +49,14 @@ typedef struct Run
 	const Claim *claim;
 	Sandbox    *sandbox;
 	Rest	   *rest;
-	OutlogCursor cursor;
-	StringInfoData events;		/* what was printed, as JSON */
-	bool		sound;			/* the output area could be read */
+	Output		output;
 	int64		timeout_at;		/* outcome_clock() times */
 	int64		renew_at;
 	int64		release_at;
+	int64		flush_at;
 } Run;
 
 /* --------------------------------------------------------- what it came to */
-
-static void
-collect_output(Run *run)
-{
-	if (run->sound)
-		run->sound = output_append_events(sandbox_output(run->sandbox), &run->cursor, &run->events);
-}
 
 static void
 record(Run *run, Outcome *outcome)
@@ -73,7 +65,7 @@ record(Run *run, Outcome *outcome)
 
 	strlcpy(version, sandbox_runtime_version(run->sandbox), sizeof(version));
 	outcome->runtime_version = version[0] ? version : NULL;
-	outcome->events = run->events.data;
+	outcome->events = run->output.events.data;
 	outcome_add(run->claim, outcome);
 }
 
@@ -94,7 +86,7 @@ valid_text(FrameText text)
 static bool
 plausible(const Run *run, const DoneMessage *done)
 {
-	return run->sound && valid_text(done->error) && valid_text(done->error_code) &&
+	return run->output.sound && valid_text(done->error) && valid_text(done->error_code) &&
 		(done->result.data == NULL || json_check(done->result.data, done->result.length));
 }
 
@@ -132,7 +124,7 @@ record_failure(Run *run, const char *status, const char *code, const char *messa
 static void
 on_done(Run *run, const DoneMessage *done)
 {
-	collect_output(run);
+	output_finish(&run->output);
 	if (!plausible(run, done))
 	{
 		record_failure(run, "failed", "sandbox_violation", "the runner broke the protocol");
@@ -149,7 +141,7 @@ on_done(Run *run, const DoneMessage *done)
 static void
 on_timeout(Run *run)
 {
-	collect_output(run);
+	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
 	record_failure(run, "timed_out", "timeout",
 				   psprintf("the execution exceeded its timeout of %d ms", run->claim->timeout_ms));
 	sandbox_end(run->sandbox, NULL);
@@ -159,7 +151,7 @@ on_timeout(Run *run)
 static void
 on_cancel(Run *run)
 {
-	collect_output(run);
+	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
 	record_failure(run, "failed", "cancelled", "cancelled");
 	sandbox_end(run->sandbox, NULL);
 }
@@ -182,7 +174,7 @@ on_death(Run *run)
 	char		version[MAX_VERSION_BYTES + 1];
 	Outcome		outcome = {0};
 
-	collect_output(run);
+	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
 	strlcpy(version, sandbox_runtime_version(run->sandbox), sizeof(version));
 	sandbox_end(run->sandbox, &death);
 	if (death.never_started)
@@ -196,7 +188,7 @@ on_death(Run *run)
 	outcome.error_code = death.error_code;
 	outcome.error = death.message;
 	outcome.runtime_version = version[0] ? version : NULL;
-	outcome.events = run->events.data;
+	outcome.events = run->output.events.data;
 	outcome_add(run->claim, &outcome);
 	return BATCH_DONE;
 }
@@ -236,7 +228,7 @@ share_the_rest(Run *run, int64 now)
 static int64
 next_chore(const Run *run)
 {
-	int64		next = Min(run->timeout_at, run->renew_at);
+	int64		next = Min(Min(run->timeout_at, run->renew_at), run->flush_at);
 	long		retry = outcome_retry_in();
 
 	if (run->rest->next < run->rest->count || run->rest->more)
@@ -267,6 +259,32 @@ renew(Run *run, int64 now)
 	return hold;
 }
 
+/*
+ * Bring what the code printed into its log while it runs.  A full page means
+ * that there is more: come again at once.
+ */
+static Hold
+flush_output(Run *run, int64 now)
+{
+	Output	   *output = &run->output;
+	Appended	appended = APPENDED_YES;
+	XactResult	result = XACT_DONE;
+	bool		more;
+
+	output_collect(output, OUTPUT_APPEND_EVENTS);
+	more = output->count >= OUTPUT_APPEND_EVENTS - 1;
+	if (output->count > 0)
+		result = store_append(run->claim, output->events.data, &appended);
+	if (result == XACT_GONE || (result == XACT_DONE && appended == APPENDED_LOST))
+		return HOLD_LOST;
+	if (result == XACT_DONE && appended == APPENDED_YES)
+		output_logged(output);
+	else
+		more = false;
+	run->flush_at = now + (more ? 0 : (int64) guc_flush_interval * 1000);
+	return HOLD_HELD;
+}
+
 static bool
 flush_is_due(int64 now)
 {
@@ -283,6 +301,8 @@ run_chores(Run *run)
 
 	if (slot_take_attention() || now >= run->renew_at)
 		hold = renew(run, now);
+	if (hold == HOLD_HELD && now >= run->flush_at)
+		hold = flush_output(run, now);
 	if (hold != HOLD_HELD)
 		return hold;
 	if (now >= run->release_at)
@@ -422,13 +442,13 @@ run_one(const Claim *claim, Rest *rest)
 		give_back(&claim, 1);
 		return BATCH_NO_RUNNER;
 	}
-	initStringInfo(&run.events);
-	run.sound = true;
-	run.cursor.previous = outlog_generation(sandbox_output(run.sandbox));
+	output_begin(&run.output, sandbox_output(run.sandbox),
+				 claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
 	run.timeout_at = now + (int64) claim->timeout_ms * 1000;
 	run.renew_at = now + (int64) guc_lease * 1000 / 3;
 	run.release_at = now + RELEASE_AFTER_US;
+	run.flush_at = now + (int64) guc_flush_interval * 1000;
 	send_run(&run);
 	return watch(&run);
 }

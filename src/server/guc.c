@@ -21,6 +21,8 @@ int			guc_max_timeout = 30 * 60 * 1000;
 int			guc_memory_limit = 64 * 1024;
 int			guc_runner_nice = 5;
 int			guc_worker_idle_timeout = 60 * 1000;
+int			guc_flush_interval = 200;
+int			guc_retention = -1;
 bool		guc_require_seccomp = true;
 int			guc_max_wait = 60 * 1000;
 char	   *guc_notify_channel = "sandbox_exec";
@@ -100,8 +102,16 @@ define_durations(void)
 	define_ms("sandbox_exec.worker_idle_timeout",
 			  "Time after which an idle worker leaves its database.",
 			  NULL, &guc_worker_idle_timeout, 0, DAY_MS, PGC_SIGHUP);
+	define_ms("sandbox_exec.flush_interval",
+			  "Time within which output of running code reaches the log.",
+			  NULL, &guc_flush_interval, 10, DAY_MS, PGC_SIGHUP);
+	DefineCustomIntVariable("sandbox_exec.retention",
+							"Time for which finished executions are kept.",
+							"-1 keeps them for good.",
+							&guc_retention, guc_retention, -1, INT_MAX, PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
 	define_ms("sandbox_exec.max_wait",
-			  "Longest time that wait() waits.",
+			  "Longest time that wait() and tail() wait.",
 			  NULL, &guc_max_wait, 0, DAY_MS, PGC_SUSET);
 }
 

@@ -20,6 +20,7 @@
 
 PG_FUNCTION_INFO_V1(uuid7_v1);
 PG_FUNCTION_INFO_V1(announce_v1);
+PG_FUNCTION_INFO_V1(wake_v1);
 PG_FUNCTION_INFO_V1(work_ready_v1);
 PG_FUNCTION_INFO_V1(work_due_v1);
 PG_FUNCTION_INFO_V1(worker_attention_v1);
@@ -66,6 +67,13 @@ Datum
 announce_v1(PG_FUNCTION_ARGS)
 {
 	wakeup_announce(PG_GETARG_UUID_P(0), text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	PG_RETURN_VOID();
+}
+
+Datum
+wake_v1(PG_FUNCTION_ARGS)
+{
+	wakeup_waiters(PG_GETARG_UUID_P(0));
 	PG_RETURN_VOID();
 }
 
@@ -132,27 +140,33 @@ home_v1(PG_FUNCTION_ARGS)
 }
 
 static Datum
-interval_of(int ms)
+interval_of(int64 ms)
 {
 	Interval   *interval = palloc0(sizeof(Interval));
 
-	interval->time = (int64) ms * 1000;
+	interval->time = ms * 1000;
 	return IntervalPGetDatum(interval);
 }
 
-/* max_timeout interval, memory_limit_kb integer, lease interval, enabled boolean */
+/*
+ * max_timeout interval, memory_limit_kb integer, lease interval, enabled boolean,
+ * retention interval (null: off)
+ */
 Datum
 limits_v1(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Datum		values[4];
-	bool		nulls[4] = {false};
+	Datum		values[5] = {0};
+	bool		nulls[5] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 5)
 		elog(ERROR, "unexpected result type");
 	values[0] = interval_of(guc_max_timeout);
 	values[1] = Int32GetDatum(guc_memory_limit);
 	values[2] = interval_of(guc_lease);
 	values[3] = BoolGetDatum(guc_enabled);
+	nulls[4] = guc_retention < 0;
+	if (guc_retention >= 0)
+		values[4] = interval_of(guc_retention * INT64CONST(1000));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -37,6 +37,9 @@ extern uint64 longpoll_generation(const pg_uuid_t *id);
  */
 extern bool longpoll_sleep(const pg_uuid_t *id, uint64 seen, TimestampTz deadline);
 
+/* the ERROR of who would wait for its own open transaction */
+extern void longpoll_refuse_own(void);
+
 /* now + the interval argument, within sandbox_exec.max_wait; null: max_wait */
 extern TimestampTz longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name);
 

@@ -1,92 +1,128 @@
 /*
  * output.c
- *		What the code printed, as events for the log.
+ *		What the code of one execution prints and emits, as events for the log.
  */
 #include "postgres.h"
 
 #include "output.h"
 #include "utils/json.h"
+#include "../protocol/json_check.h"
 
-/* the most text that one event carries, in bytes */
-#define EVENT_TEXT_BYTES (64 * 1024)
+/* the piece at hand; a worker has one execution at a time */
+static char piece_text[OUTLOG_EVENT_MAX + 1];
 
-/* as many in one write as the log takes, less what append_rest() adds */
-#define MAX_EVENTS (1000 - OUTLOG_STREAMS)
-
-static void
-append_event(StringInfo events, const OutlogPiece *piece, const char *text)
+void
+output_begin(Output *output, const void *area,
+			 const LoggedEvent *logged, int logged_count, int attempt)
 {
-	if (events->len > 0)
-		appendStringInfoChar(events, ',');
-	appendStringInfo(events, "{\"type\":\"%s\",\"data\":{\"text\":",
-					 piece->stream == OUTLOG_STDERR ? "stderr" : "stdout");
-	escape_json(events, text);
-	appendStringInfoString(events, piece->truncated ? ",\"truncated\":true}}" : "}}");
+	memset(output, 0, sizeof(Output));
+	output->area = area;
+	output->cursor.previous = outlog_generation(area);
+	output->replay.events = logged;
+	output->replay.count = logged_count;
+	output->attempt = attempt;
+	output->sound = true;
+	initStringInfo(&output->events);
 }
 
-/*
- * One read of the area.  In the log, runs of the streams keep their order; a
- * program that changes stream more often than a log can hold has the rest of
- * each put together.
- */
-typedef struct Reading
-{
-	StringInfo	events;
-	int			count;
-	StringInfoData rest[OUTLOG_STREAMS];	/* data is NULL: nothing */
-	bool		truncated[OUTLOG_STREAMS];
-} Reading;
+/* ----------------------------------------------------------------- as JSON */
 
 static void
-put_aside(Reading *reading, const OutlogPiece *piece, const char *text)
+begin_event(Output *output, const char *type)
 {
-	StringInfo	rest = &reading->rest[piece->stream];
-
-	if (rest->data == NULL)
-		initStringInfo(rest);
-	appendBinaryStringInfo(rest, text, piece->length);
-	reading->truncated[piece->stream] |= piece->truncated;
+	if (output->events.len > 0)
+		appendStringInfoChar(&output->events, ',');
+	appendStringInfo(&output->events, "{\"type\":\"%s\",\"data\":", type);
+	output->count++;
 }
 
 static void
-append_rest(Reading *reading)
+append_text_event(Output *output, OutlogStream stream, const char *text, bool truncated)
 {
-	int			stream;
+	begin_event(output, stream == OUTLOG_STDERR ? "stderr" : "stdout");
+	appendStringInfoString(&output->events, "{\"text\":");
+	escape_json(&output->events, text);
+	appendStringInfoString(&output->events, truncated ? ",\"truncated\":true}}" : "}}");
+}
 
-	for (stream = 0; stream < OUTLOG_STREAMS; stream++)
+static void
+append_custom_event(Output *output, const char *json)
+{
+	begin_event(output, "custom");
+	appendStringInfoString(&output->events, json);
+	appendStringInfoChar(&output->events, '}');
+}
+
+/* before the first output that the log does not hold as it is */
+static void
+tell_difference(Output *output)
+{
+	if (output->replay.diverged_at == 0 || output->told_difference)
+		return;
+	output->told_difference = true;
+	begin_event(output, "retry");
+	appendStringInfo(&output->events,
+					 "{\"attempt\":%d,\"reason\":\"output_differs\",\"diverged_at\":" INT64_FORMAT "}}",
+					 output->attempt, output->replay.diverged_at);
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static void
+take_piece(Output *output, const OutlogPiece *piece)
+{
+	size_t		known = 0;
+	bool		known_cut = false;
+
+	if (piece->stream == OUTLOG_CUSTOM && !json_check(piece_text, piece->length))
 	{
-		OutlogPiece piece = {stream, reading->truncated[stream], reading->rest[stream].len};
-
-		if (reading->rest[stream].data == NULL)
-			continue;
-		append_event(reading->events, &piece, reading->rest[stream].data);
-		pfree(reading->rest[stream].data);
+		output->sound = false;
+		return;
 	}
+	if (replay_active(&output->replay))
+		known = replay_match(&output->replay, piece, piece_text, &known_cut);
+	tell_difference(output);
+	if (known == piece->length && (known_cut || !piece->truncated))
+		return;
+	if (piece->stream == OUTLOG_CUSTOM)
+		append_custom_event(output, piece_text);
+	else
+		append_text_event(output, piece->stream, piece_text + known,
+						  piece->truncated && !known_cut);
 }
 
 bool
-output_append_events(const void *area, OutlogCursor *cursor, StringInfo events)
+output_collect(Output *output, int max_events)
 {
-	Reading		reading = {events};
-	char	   *text = NULL;
 	OutlogPiece piece;
-	char		first[512];
-	int			found;
+	int			found = 0;
 
-	/* most executions print little or nothing */
-	while ((found = outlog_read(area, cursor, text ? text : first,
-								text ? EVENT_TEXT_BYTES : sizeof(first) - 1, &piece)) > 0)
+	/* one piece can make two events */
+	while (output->sound && output->count < max_events - 1 &&
+		   (found = outlog_read(output->area, &output->cursor, piece_text,
+								OUTLOG_EVENT_MAX, &piece)) > 0)
 	{
-		(text ? text : first)[piece.length] = '\0';
-		if (reading.count++ < MAX_EVENTS)
-			append_event(events, &piece, text ? text : first);
-		else
-			put_aside(&reading, &piece, text ? text : first);
-		if (text == NULL)
-			text = palloc(EVENT_TEXT_BYTES + 1);
+		piece_text[piece.length] = '\0';
+		take_piece(output, &piece);
 	}
-	if (text)
-		pfree(text);
-	append_rest(&reading);
-	return found == 0;
+	if (found < 0)
+		output->sound = false;
+	return output->sound;
+}
+
+bool
+output_finish(Output *output)
+{
+	if (!output_collect(output, OUTPUT_OUTCOME_EVENTS))
+		return false;
+	replay_finish(&output->replay);
+	tell_difference(output);
+	return true;
+}
+
+void
+output_logged(Output *output)
+{
+	resetStringInfo(&output->events);
+	output->count = 0;
 }

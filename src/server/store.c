@@ -21,6 +21,9 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+/* logged_count of a claim whose log holds something that is not read yet */
+#define LOG_UNREAD (-1)
+
 /* rows that one repair handles; more wait for the next */
 #define REPAIR_ROWS 1000
 
@@ -72,6 +75,45 @@ take_claim(Claim *claim, SpiRow *row)
 	claim->memory_limit_kb = Min(limit_of(limits, "memory_limit_kb", guc_memory_limit),
 								 guc_memory_limit);
 	claim->started_at = DatumGetTimestampTz(spi_datum(row, "started_at"));
+	claim->attempt = DatumGetInt32(spi_datum(row, "attempt"));
+	claim->logged_count = DatumGetInt64(spi_datum(row, "log_pos")) > 1 ? LOG_UNREAD : 0;
+}
+
+static OutlogStream
+stream_of(const char *type)
+{
+	return strcmp(type, "stdout") == 0 ? OUTLOG_STDOUT :
+		strcmp(type, "stderr") == 0 ? OUTLOG_STDERR : OUTLOG_CUSTOM;
+}
+
+/* what earlier attempts have logged, so that this one need not log it again */
+static void
+read_log(Claim *claim, MemoryContext into)
+{
+	static SPIPlanPtr plan = NULL;
+	Datum		values[1] = {UUIDPGetDatum(&claim->id)};
+	MemoryContext outside;
+	int			i;
+
+	spi_execute(&plan, "SELECT pos, type, coalesce((data -> 'truncated')::pg_catalog.bool, false) AS truncated, "
+				"CASE type WHEN 'custom' THEN data::pg_catalog.text ELSE data ->> 'text' END AS text "
+				"FROM sandbox_exec.event WHERE execution_id = $1 AND type <> 'retry' ORDER BY pos",
+				1, (Oid[]) {UUIDOID}, values, NULL);
+	outside = MemoryContextSwitchTo(into);
+	claim->logged_count = SPI_processed;
+	claim->logged = palloc0(sizeof(LoggedEvent) * Max(SPI_processed, 1));
+	for (i = 0; i < claim->logged_count; i++)
+	{
+		SpiRow		row = {SPI_tuptable->vals[i], SPI_tuptable->tupdesc};
+		LoggedEvent *event = &claim->logged[i];
+
+		event->pos = DatumGetInt64(spi_datum(&row, "pos"));
+		event->stream = stream_of(spi_text(&row, "type"));
+		event->text = spi_text(&row, "text");
+		event->length = strlen(event->text);
+		event->truncated = event->stream != OUTLOG_CUSTOM && DatumGetBool(spi_datum(&row, "truncated"));
+	}
+	MemoryContextSwitchTo(outside);
 }
 
 static void
@@ -100,6 +142,9 @@ claim_body(void *arg)
 		take_claim(&work->batch->claims[i], &row);
 	}
 	MemoryContextSwitchTo(outside);
+	for (i = 0; i < work->batch->count; i++)
+		if (work->batch->claims[i].logged_count == LOG_UNREAD)
+			read_log(&work->batch->claims[i], work->into);
 }
 
 XactResult
@@ -109,6 +154,43 @@ store_claim(int max_rows, int worker_no, ClaimBatch *batch)
 
 	batch->count = 0;
 	return xact_run(claim_body, &work);
+}
+
+/* --------------------------------------------------------------- append */
+
+typedef struct AppendWork
+{
+	const Claim *claim;
+	const char *events;
+	Appended   *appended;
+} AppendWork;
+
+static void
+append_body(void *arg)
+{
+	static SPIPlanPtr plan = NULL;
+	AppendWork *work = arg;
+	Datum		values[3] = {
+		UUIDPGetDatum(&work->claim->id), UUIDPGetDatum(&work->claim->token),
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(psprintf("[%s]", work->events)))
+	};
+	SpiRow		row;
+	char	   *answer;
+
+	spi_execute(&plan, "SELECT sandbox_exec._append_now($1, $2, $3) AS answer", 3,
+				(Oid[]) {UUIDOID, UUIDOID, JSONBOID}, values, NULL);
+	row = spi_only_row();
+	answer = spi_text(&row, "answer");
+	*work->appended = strcmp(answer, "done") == 0 ? APPENDED_YES :
+		strcmp(answer, "busy") == 0 ? APPENDED_BUSY : APPENDED_LOST;
+}
+
+XactResult
+store_append(const Claim *claim, const char *events, Appended *appended)
+{
+	AppendWork	work = {claim, events, appended};
+
+	return xact_run(append_body, &work);
 }
 
 /* ---------------------------------------------------------------- renew */
@@ -230,7 +312,7 @@ finalize_body(void *arg)
 
 	for (i = 0; i < work->count; i++)
 		work->recorded[i] = RECORDED_REFUSED;
-	spi_execute(&plan, "SELECT id, done FROM sandbox_exec._finalize_many($1)", 1,
+	spi_execute(&plan, "SELECT id, done FROM sandbox_exec._finalize_many($1, true)", 1,
 				(Oid[]) {JSONBOID}, values, NULL);
 	for (i = 0; i < (int) SPI_processed; i++)
 	{
@@ -259,7 +341,7 @@ repair_body(void *arg)
 	SpiRow		row;
 
 	spi_execute(&plan, "SELECT (SELECT pg_catalog.count(*) FROM sandbox_exec._reap($1)) "
-				"+ sandbox_exec._promote($1) > 0 AS worked", 1,
+				"+ sandbox_exec._promote($1) + sandbox_exec._retain($1) > 0 AS worked", 1,
 				(Oid[]) {INT4OID}, values, NULL);
 	row = spi_only_row();
 	*worked = DatumGetBool(spi_datum(&row, "worked"));

@@ -10,6 +10,7 @@
 
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
+#include "replay.h"
 #include "utils/uuid.h"
 #include "xact.h"
 
@@ -29,6 +30,9 @@ typedef struct Claim
 	int			max_output_chars;
 	int			memory_limit_kb;
 	TimestampTz started_at;		/* of its first attempt: the logical clock */
+	int			attempt;		/* from 1 */
+	LoggedEvent *logged;		/* output that earlier attempts left in the log */
+	int			logged_count;
 } Claim;
 
 typedef struct ClaimBatch
@@ -50,6 +54,16 @@ typedef enum Hold
 } Hold;
 
 extern XactResult store_renew(const Claim *claim, Hold *hold);
+
+typedef enum Appended
+{
+	APPENDED_YES,
+	APPENDED_LOST,				/* the token no longer holds */
+	APPENDED_BUSY				/* another holds the row's lock: try again */
+} Appended;
+
+/* add events to the log: the elements of a JSON array */
+extern XactResult store_append(const Claim *claim, const char *events, Appended *appended);
 
 /*
  * Give claims back that did not start, or that a shutdown interrupts.  False

@@ -82,16 +82,6 @@ fetch_record(void *arg, const Caller *caller, MemoryContext outside)
 }
 
 static void
-refuse_own(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-			 errmsg("cannot wait for an execution that this transaction has just changed"),
-			 errdetail("No worker sees it before the transaction commits."),
-			 errhint("Commit first, then wait.")));
-}
-
-static void
 wait_until_settled(Wait *wait, TimestampTz deadline)
 {
 	uint64		generation;
@@ -101,7 +91,7 @@ wait_until_settled(Wait *wait, TimestampTz deadline)
 		generation = longpoll_generation(wait->id);
 		longpoll_look(look_at_state, wait);
 		if (wait->seen == SEEN_OWN)
-			refuse_own();
+			longpoll_refuse_own();
 	} while (wait->seen == SEEN_LIVE && longpoll_sleep(wait->id, generation, deadline));
 }
 

@@ -19,6 +19,11 @@ CREATE FUNCTION sandbox_exec.renew(id uuid, token uuid, lease interval) RETURNS 
 COMMENT ON FUNCTION sandbox_exec.renew(uuid, uuid, interval) IS
     'has the claim hold until lease from now: held; cancel: stop, and finalize; lost: stop, and discard; busy: ask again';
 
+CREATE FUNCTION sandbox_exec.append(id uuid, token uuid, events jsonb) RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'append_v1';
+COMMENT ON FUNCTION sandbox_exec.append(uuid, uuid, jsonb) IS
+    'adds events to the log of a running execution; returns the last position, null when the claim no longer holds';
+
 CREATE FUNCTION sandbox_exec.release(id uuid, token uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'release_v1';
 COMMENT ON FUNCTION sandbox_exec.release(uuid, uuid) IS

@@ -31,7 +31,7 @@ CREATE FUNCTION sandbox_exec.grant_submitter(role regrole) RETURNS void
 AS $$
 BEGIN
     PERFORM sandbox_exec._grant(role,
-        '{enqueue, enqueue_many, get, list, wait, cancel, version, _checks}',
+        '{enqueue, enqueue_many, get, list, wait, tail, cancel, version, _checks}',
         '{executions, due, queue_stats, health}');
 END
 $$;
@@ -42,7 +42,7 @@ CREATE FUNCTION sandbox_exec.grant_executor(role regrole) RETURNS void
 AS $$
 BEGIN
     PERFORM sandbox_exec._grant(role,
-        '{claim, renew, release, finalize, finalize_many, reap, promote, version, _checks, _workers}',
+        '{claim, renew, append, release, finalize, finalize_many, reap, promote, version, _checks, _workers}',
         '{due, queue_stats, workers, health}');
 END
 $$;

@@ -25,6 +25,18 @@ CREATE FUNCTION sandbox_exec._tell(id uuid, status text) RETURNS void
 RETURN CASE WHEN status = 'queued' THEN sandbox_exec._work_ready()
             ELSE sandbox_exec._announce(id, status) END;
 
+-- at commit: wake who reads the log of this execution
+CREATE FUNCTION sandbox_exec._wake(id uuid) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'wake_v1';
+
+-- has drain() stopped claims in this database?
+CREATE FUNCTION sandbox_exec._draining() RETURNS boolean
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'draining_v1';
+
+-- let claims go on after drain()
+CREATE FUNCTION sandbox_exec._undrain() RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'undrain_v1';
+
 -- at commit: have this database looked at no later than then
 CREATE FUNCTION sandbox_exec._work_due(at timestamptz) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'work_due_v1';
@@ -48,7 +60,8 @@ CREATE FUNCTION sandbox_exec._home() RETURNS text
 
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(
-    OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean)
+    OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean,
+    OUT retention interval)
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'limits_v1';
 
 -- launcher and workers of the whole cluster

@@ -20,6 +20,10 @@ CREATE UNIQUE INDEX execution_idempotency
     ON sandbox_exec.execution (submitter, owner, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 
+-- purge(), oldest first
+CREATE INDEX execution_finished ON sandbox_exec.execution (finished_at)
+    WHERE finished_at IS NOT NULL;
+
 -- list()
 CREATE INDEX execution_list ON sandbox_exec.execution (submitter, owner, id);
 

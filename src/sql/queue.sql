@@ -16,6 +16,7 @@ CREATE FUNCTION sandbox_exec._runs_here() RETURNS boolean
 AS $$
 BEGIN
     RETURN (sandbox_exec._limits()).enabled
+        AND NOT sandbox_exec._draining()
         AND NOT EXISTS (SELECT FROM sandbox_exec.queue_pause)
         AND sandbox_exec._at_home();
 END
@@ -51,10 +52,16 @@ CREATE FUNCTION sandbox_exec.resume_queue() RETURNS void
 AS $$
 BEGIN
     DELETE FROM sandbox_exec.queue_pause;
+    PERFORM sandbox_exec._undrain();
     PERFORM sandbox_exec._wake_queue();
 END
 $$;
-COMMENT ON FUNCTION sandbox_exec.resume_queue() IS 'lets claims go on after pause_queue()';
+COMMENT ON FUNCTION sandbox_exec.resume_queue() IS 'lets claims go on after pause_queue() or drain()';
+
+CREATE FUNCTION sandbox_exec.drain(timeout interval DEFAULT '30 s') RETURNS boolean
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'drain_v1';
+COMMENT ON FUNCTION sandbox_exec.drain(interval) IS
+    'stops claims in this database until resume_queue() or a restart, and waits for what runs; false: the timeout came first';
 
 CREATE FUNCTION sandbox_exec.adopt() RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -39,24 +39,31 @@ BEGIN
         SELECT e.id,
                CASE WHEN e.cancel_requested_at IS NOT NULL THEN 'cancelled'
                     WHEN e.known_started AND e.attempt_count >= e.max_attempts THEN 'failed'
-                    ELSE 'queued' END AS next_status
+                    ELSE 'queued' END AS next_status,
+               e.known_started AS used, e.log_pos, e.attempt_count,
+               CASE WHEN e.lease_expires_at < now THEN 'lease_expired' ELSE 'worker_lost' END AS reason
         FROM sandbox_exec.execution e
         WHERE e.id = ANY (locked)
               AND sandbox_exec._is_lost(e.lease_expires_at, e.worker_epoch, e.worker_no, now)
+    ), logged AS (
+        INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
+        SELECT l.id, l.log_pos + 1, now, 'retry', sandbox_exec._retry_event(l.attempt_count + 1, l.reason) -> 'data'
+        FROM lost l WHERE l.next_status = 'queued' AND l.used
     ), recovered AS (
         UPDATE sandbox_exec.execution e
         SET status = l.next_status, updated_at = now,
             finished_at = CASE WHEN l.next_status <> 'queued' THEN now END,
             attempt_count = e.attempt_count - CASE WHEN e.known_started THEN 0 ELSE 1 END,
             solo = true, known_started = false,
+            log_pos = e.log_pos + CASE WHEN l.next_status = 'queued' AND l.used THEN 1 ELSE 0 END,
             claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL,
             error_code = CASE l.next_status WHEN 'failed' THEN 'lease_expired'
                                             WHEN 'cancelled' THEN 'cancelled' END,
             error = CASE l.next_status
                         WHEN 'failed' THEN format('the claim of attempt %s of %s was lost: %s',
                             e.attempt_count, e.max_attempts,
-                            CASE WHEN e.lease_expires_at < now THEN 'its lease expired'
-                                 ELSE 'its worker is gone' END)
+                            CASE l.reason WHEN 'lease_expired' THEN 'its lease expired'
+                                          ELSE 'its worker is gone' END)
                         WHEN 'cancelled' THEN coalesce(e.cancel_reason, 'cancelled') END
         FROM lost l
         WHERE e.id = l.id
@@ -126,6 +133,10 @@ BEGIN
         (SELECT min(e.lease_expires_at) FROM sandbox_exec.execution e WHERE e.status = 'running'),
         (SELECT e.run_at FROM sandbox_exec.execution e
          WHERE e.status = 'queued' AND NOT e.ready AND sandbox_exec._runs_here()
-         ORDER BY e.run_at LIMIT 1));
+         ORDER BY e.run_at LIMIT 1),
+        -- a minute's worth of records goes at once
+        (SELECT e.finished_at FROM sandbox_exec.execution e
+         WHERE e.finished_at IS NOT NULL
+         ORDER BY e.finished_at LIMIT 1) + (sandbox_exec._limits()).retention + interval '1 min');
 END
 $$;

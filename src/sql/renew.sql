@@ -62,10 +62,12 @@ CREATE FUNCTION sandbox_exec._release(id uuid, token uuid) RETURNS boolean
 AS $$
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
+    released record;
 BEGIN
     PERFORM sandbox_exec._check_claim(id, token);
     UPDATE sandbox_exec.execution e
     SET status = CASE WHEN e.cancel_requested_at IS NULL THEN 'queued' ELSE 'cancelled' END,
+        log_pos = e.log_pos + CASE WHEN e.cancel_requested_at IS NULL AND e.log_pos > 1 THEN 1 ELSE 0 END,
         updated_at = now,
         finished_at = CASE WHEN e.cancel_requested_at IS NOT NULL THEN now END,
         attempt_count = e.attempt_count - 1, known_started = false,
@@ -74,11 +76,19 @@ BEGIN
         error = CASE WHEN e.cancel_requested_at IS NOT NULL THEN coalesce(e.cancel_reason, 'cancelled') END
     WHERE e.id = (SELECT h.id FROM sandbox_exec.execution h
                   WHERE h.id = _release.id AND h.status = 'running' AND h.claim_token = token
-                  FOR NO KEY UPDATE SKIP LOCKED);
+                  FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING e.status, e.log_pos, e.attempt_count INTO released;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM sandbox_exec._tell(e.id, e.status) FROM sandbox_exec.execution e WHERE e.id = _release.id;
+    IF released.status = 'queued' AND released.log_pos > 1 THEN
+        -- whoever reads the log has seen this attempt: say that there will be another
+        INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
+        VALUES (_release.id, released.log_pos, now, 'retry',
+                sandbox_exec._retry_event(released.attempt_count + 1, 'released') -> 'data');
+        PERFORM sandbox_exec._wake(_release.id);
+    END IF;
+    PERFORM sandbox_exec._tell(_release.id, released.status);
     RETURN true;
 END
 $$;

@@ -49,6 +49,17 @@ RETURNS SETOF sandbox_exec.executions
 COMMENT ON FUNCTION sandbox_exec.wait(uuid, interval, text) IS
     'waits until the execution ended, or the timeout; returns it as it is then';
 
+CREATE FUNCTION sandbox_exec.tail(
+    id uuid,
+    after bigint DEFAULT 0,
+    wait interval DEFAULT '0',
+    max_events integer DEFAULT 1000,
+    owner text DEFAULT NULL)
+RETURNS TABLE (pos bigint, at timestamptz, type text, data jsonb)
+    LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'tail_v1';
+COMMENT ON FUNCTION sandbox_exec.tail(uuid, bigint, interval, integer, text) IS
+    'the log strictly after a position (-1: from now); when there is nothing, waits for the next event or the end of the log';
+
 CREATE FUNCTION sandbox_exec.cancel(id uuid, reason text DEFAULT NULL, owner text DEFAULT NULL) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'cancel_v1';
 COMMENT ON FUNCTION sandbox_exec.cancel(uuid, text, text) IS

@@ -26,6 +26,7 @@ CREATE TABLE sandbox_exec.execution (
     lease_expires_at timestamptz,       -- never index it: a renewal must stay HOT
     cancel_requested_at timestamptz,
     log_pos bigint NOT NULL DEFAULT 0,  -- last position of the log; 1 is the start itself
+    log_size integer NOT NULL DEFAULT 0,    -- bytes of the stored part
     worker_epoch bigint,                -- claims of in-server workers only:
     worker_no integer,                  -- which start of the server, which worker
     submitter regrole NOT NULL,
@@ -87,7 +88,7 @@ CREATE TABLE sandbox_exec.event (
     type text COLLATE "C" NOT NULL,
     data jsonb NOT NULL,
     PRIMARY KEY (execution_id, pos),
-    CONSTRAINT event_type CHECK (type IN ('stdout', 'stderr', 'custom')),
+    CONSTRAINT event_type CHECK (type IN ('stdout', 'stderr', 'custom', 'retry')),
     CONSTRAINT event_pos CHECK (pos > 1)
 );
 

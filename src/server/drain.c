@@ -1,0 +1,116 @@
+/*
+ * drain.c
+ *		drain(): no new claims in this database, and wait for what runs.
+ *
+ * The flag lives in shared memory: it ends with resume_queue() or a restart.
+ */
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "longpoll.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "shmem.h"
+#include "spi.h"
+#include "storage/latch.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(drain_v1);
+PG_FUNCTION_INFO_V1(draining_v1);
+PG_FUNCTION_INFO_V1(undrain_v1);
+
+/* nobody wakes who drains: it happens rarely, and looks rarely */
+#define LOOK_MS 50
+
+static void
+set_draining(bool draining)
+{
+	DatabaseSlot *slot;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	slot = shmem_database(MyDatabaseId);
+	if (slot != NULL)
+		slot->draining = draining;
+	LWLockRelease(shared->lock);
+	if (slot == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("there are more databases than sandbox_exec can watch"),
+				 errhint("Use pause_queue() instead.")));
+}
+
+/*
+ * A claim reads queue_pause and keeps its lock on that table until it commits.
+ * So once we had the table for ourselves, every claim that had not yet seen the
+ * flag is committed, and the next look sees its row.
+ */
+static void
+let_claims_pass(void *arg, const Caller *caller, MemoryContext outside)
+{
+	if (SPI_execute("LOCK TABLE sandbox_exec.queue_pause IN ACCESS EXCLUSIVE MODE", false, 0) < 0)
+		elog(ERROR, "could not lock the queue");
+}
+
+static void
+look_for_running(void *arg, const Caller *caller, MemoryContext outside)
+{
+	static SPIPlanPtr plan = NULL;
+	bool	   *running = arg;
+	SpiRow		row;
+
+	spi_execute(&plan, "SELECT EXISTS (SELECT FROM sandbox_exec.execution "
+				"WHERE status = 'running') AS running", 0, NULL, NULL, NULL);
+	row = spi_only_row();
+	*running = DatumGetBool(spi_datum(&row, "running"));
+}
+
+/* drain(timeout interval) returns boolean */
+Datum
+drain_v1(PG_FUNCTION_ARGS)
+{
+	TimestampTz deadline = longpoll_deadline(fcinfo, 0, "timeout");
+	bool		running;
+
+	if (shared == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("sandbox_exec is not preloaded"),
+				 errhint("Add sandbox_exec to shared_preload_libraries and restart the server, or use pause_queue().")));
+	set_draining(true);
+	longpoll_look(let_claims_pass, NULL);
+	for (;;)
+	{
+		longpoll_look(look_for_running, &running);
+		if (!running || GetCurrentTimestamp() >= deadline)
+			PG_RETURN_BOOL(!running);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 LOOK_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+Datum
+draining_v1(PG_FUNCTION_ARGS)
+{
+	bool		draining = false;
+	int			i;
+
+	if (shared == NULL)
+		PG_RETURN_BOOL(false);
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (i = 0; i < MAX_DATABASES; i++)
+		if (shared->databases[i].database == MyDatabaseId)
+			draining = shared->databases[i].draining;
+	LWLockRelease(shared->lock);
+	PG_RETURN_BOOL(draining);
+}
+
+Datum
+undrain_v1(PG_FUNCTION_ARGS)
+{
+	if (shared != NULL)
+		set_draining(false);
+	PG_RETURN_VOID();
+}
