@@ -26,7 +26,18 @@
 /* between looks where nobody wakes */
 #define POLL_MS 200
 
-/* an ERROR goes up: aborting the surrounding transaction cleans up all of this */
+static void
+end_look(MemoryContext outside, ResourceOwner owner)
+{
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(outside);
+	CurrentResourceOwner = owner;
+}
+
+/*
+ * An ERROR must not leave the subtransaction open: outside of a transaction
+ * block, the session would then wait for a ROLLBACK that nobody sends.
+ */
 void
 longpoll_look(LongpollBody body, void *arg)
 {
@@ -35,16 +46,28 @@ longpoll_look(LongpollBody body, void *arg)
 	Caller		caller;
 
 	BeginInternalSubTransaction(NULL);
-	PushActiveSnapshot(GetLatestSnapshot());
-	caller = caller_enter();
-	SPI_connect();
-	body(arg, &caller, outside);
-	SPI_finish();
-	caller_leave(&caller);
-	PopActiveSnapshot();
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(outside);
-	CurrentResourceOwner = owner;
+	PG_TRY();
+	{
+		PushActiveSnapshot(GetLatestSnapshot());
+		caller = caller_enter();
+		SPI_connect();
+		body(arg, &caller, outside);
+		SPI_finish();
+		caller_leave(&caller);
+		PopActiveSnapshot();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(outside);
+		error = CopyErrorData();
+		FlushErrorState();
+		end_look(outside, owner);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	end_look(outside, owner);
 }
 
 uint64
