@@ -28,7 +28,7 @@ ifneq ($(wildcard $(PGXS)),)
 # entry points are never inlined into queries: no bitcode
 override with_llvm := no
 include $(PGXS)
-include $(wildcard src/runner/runner.mk)
+include src/runner/runner.mk
 
 all: $(RUNNER)
 
@@ -89,6 +89,8 @@ lint:
 	@+scripts/lint
 format:
 	@scripts/format
+asan: all
+	@+scripts/asan
 matrix:
 	@scripts/matrix
 distclean: clean
@@ -105,7 +107,7 @@ help:
 #: make isolation  races between sessions                              (test/specs/)
 #: make tap        behaviour of whole servers; PROVE_TESTS=... selects (test/t/)
 #: make fuzz       fuzz the code that reads hostile bytes; FUZZ_SECONDS=...
-#: make asan       unit tests and a short fuzz run under the sanitizers
+#: make asan       every part under sanitizers: pure C, and the library in a server
 #: make bench      latency and drain rate on this machine
 #: make lint       format, layering, exports, comments, warnings: see CONTRIBUTING.md
 #: make format     rewrite the C sources in the project's style

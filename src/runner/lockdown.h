@@ -23,7 +23,7 @@ extern void lockdown_begin(pid_t parent, int nice_increment);
 extern void *lockdown_map_output(void);
 
 /*
- * rlimits, no time stamp counter, not dumpable, and the filter of system calls.
+ * rlimits, not dumpable, and the filter of system calls.
  * mapped is the address space of the arena.  Returns whether the filter is in
  * force, which it always is where it's required.
  */

@@ -69,3 +69,4 @@ $(RUNNER_PROBE): $(PROBE_OBJS)
 	$(RUNNER_CC) $(RUNNER_CFLAGS) $(RUNNER_LINK) -o $@ $(PROBE_OBJS) -lseccomp -lm
 
 -include $(wildcard $(RUNNER_DIR)/*/*.d)
+include src/runner/tests.mk

@@ -21,6 +21,13 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* one ownership check for all kinds of objects since 16 */
+#if PG_VERSION_NUM >= 160000
+#define compat_owns_database(database, role) object_ownercheck(DatabaseRelationId, database, role)
+#else
+#define compat_owns_database(database, role) pg_database_ownercheck(database, role)
+#endif
+
 /* wait event sets are owned by a resource owner since 17; ours live on */
 #if PG_VERSION_NUM >= 170000
 #define compat_create_wait_event_set(n) CreateWaitEventSet(NULL, n)

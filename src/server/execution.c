@@ -473,7 +473,7 @@ execution_run_batch(ClaimBatch *batch)
 	Rest		rest = {batch->claims, 0, batch->count, batch->full};
 	BatchResult result = BATCH_DONE;
 
-	while (rest.next < rest.count && result == BATCH_DONE && !slot_must_leave())
+	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
 	{
 		const Claim *claim = &rest.claims[rest.next++];
 

@@ -5,13 +5,18 @@
  * Statements that need a database without other sessions (DROP, RENAME,
  * SET TABLESPACE, CREATE ... TEMPLATE) would fail because of an idle worker, as
  * the server waits five seconds for it and gives up.  So its workers are asked
- * to leave first, none is started while the statement runs, and the launcher
+ * to leave first, none is started until the transaction ends (a worker that
+ * started earlier would find the database locked, or gone), and the launcher
  * looks again after it.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
+#include "compat.h"
 #include "hooks.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -19,6 +24,9 @@
 #include "shmem.h"
 #include "storage/latch.h"
 #include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "wakeup.h"
 
@@ -26,6 +34,9 @@
 #define LEAVE_TIMEOUT_MS 5000
 
 static ProcessUtility_hook_type next_hook = NULL;
+
+/* databases that this transaction holds free of workers */
+static List *held = NIL;
 
 /* ---------------------------------------------------- keeping workers away */
 
@@ -71,6 +82,34 @@ hold(Oid database, int change)
 		shmem_poke_launcher();
 	}
 	LWLockRelease(shared->lock);
+}
+
+/* whatever became of the transaction; FATAL comes along here too */
+static void
+release_holds(XactEvent event, void *arg)
+{
+	ListCell   *cell;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
+		return;
+	foreach(cell, held)
+		hold(lfirst_oid(cell), -1);
+	list_free(held);
+	held = NIL;
+}
+
+static void
+hold_until_transaction_ends(Oid database)
+{
+	static bool registered = false;
+	MemoryContext outside = MemoryContextSwitchTo(TopMemoryContext);
+
+	if (!registered)
+		RegisterXactCallback(release_holds, NULL);
+	registered = true;
+	held = lappend_oid(held, database);
+	MemoryContextSwitchTo(outside);
+	hold(database, 1);
 }
 
 static void
@@ -124,6 +163,35 @@ database_needed(Node *statement)
 	return name ? get_database_oid(name, true) : InvalidOid;
 }
 
+static bool
+is_template(Oid database)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database));
+	bool		result = HeapTupleIsValid(tuple) &&
+		((Form_pg_database) GETSTRUCT(tuple))->datistemplate;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Whether the server would refuse the statement before it looks for other
+ * sessions.  Workers don't leave for what fails anyhow: anybody could have them
+ * interrupt their work.
+ */
+static bool
+is_hopeless(Node *statement, Oid database)
+{
+	bool		owns = compat_owns_database(database, GetUserId());
+
+	if (IsTransactionBlock() && !IsA(statement, RenameStmt))
+		return true;
+	if (IsA(statement, CreatedbStmt))
+		return !have_createdb_privilege() || !(owns || is_template(database));
+	return !owns;
+}
+
 /* ------------------------------------------------------------ what came of it */
 
 static bool
@@ -145,6 +213,11 @@ note_effects(Node *statement)
 		case T_AlterExtensionStmt:
 			if (is_ours(((AlterExtensionStmt *) statement)->extname))
 				wakeup_probe();
+			break;
+		case T_CreatedbStmt:
+		case T_DropdbStmt:
+		case T_AlterDatabaseStmt:	/* it may accept connections now */
+			wakeup_rescan();
 			break;
 		case T_TransactionStmt:
 			if (((TransactionStmt *) statement)->kind == TRANS_STMT_COMMIT_PREPARED)
@@ -176,26 +249,14 @@ utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 	Node	   *node = statement->utilityStmt;
 	Oid			needed = database_needed(node);
 
-	if (!OidIsValid(needed))
+	if (OidIsValid(needed) && !is_hopeless(node, needed))
 	{
-		run_next(statement, query, read_only_tree, context, params,
-				 environment, destination, completion);
-		note_effects(node);
-		return;
-	}
-	hold(needed, 1);
-	PG_TRY();
-	{
+		hold_until_transaction_ends(needed);
 		wait_until_left(needed);
-		run_next(statement, query, read_only_tree, context, params,
-				 environment, destination, completion);
-		wakeup_rescan();
 	}
-	PG_FINALLY();
-	{
-		hold(needed, -1);
-	}
-	PG_END_TRY();
+	run_next(statement, query, read_only_tree, context, params,
+			 environment, destination, completion);
+	note_effects(node);
 }
 
 void

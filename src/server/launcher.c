@@ -215,7 +215,10 @@ wants_worker(const DatabaseSlot *slot, TimestampTz now)
 	return slot->work;
 }
 
-/* the one with the fewest workers among those that want one; NULL for none */
+/*
+ * The one with the fewest workers among those that want one, of several the one
+ * that got none for longest; NULL for none.
+ */
 static DatabaseSlot *
 most_in_need(TimestampTz now, int *its_workers)
 {
@@ -230,7 +233,8 @@ most_in_need(TimestampTz now, int *its_workers)
 		if (!wants_worker(slot, now))
 			continue;
 		count = workers_of(slot->database);
-		if (chosen == NULL || count < *its_workers)
+		if (chosen == NULL || count < *its_workers ||
+			(count == *its_workers && slot->last_start < chosen->last_start))
 		{
 			chosen = slot;
 			*its_workers = count;
@@ -240,14 +244,16 @@ most_in_need(TimestampTz now, int *its_workers)
 }
 
 /*
- * Ask one worker to leave in favour of a database that has none: an idle one,
- * else, of the database with the most, the one that has served longest.
+ * Ask one worker to leave in favour of a database that wants one: an idle one,
+ * else, of the database with the most, the one that has served longest.  For a
+ * database that has one already, only a worker that has been idle for a while.
  */
 static void
-make_room(TimestampTz now)
+make_room(TimestampTz now, bool for_another)
 {
 	WorkerSlot *victim = NULL;
 	int			victims_peers = 0;
+	bool		making = false;
 	int			i;
 
 	for (i = 0; i < MAX_WORKERS; i++)
@@ -259,12 +265,18 @@ make_room(TimestampTz now)
 			continue;
 		if (slot->leave)
 			return;				/* room is being made */
-		if (slot->state == SLOT_IDLE)
+		if (slot->yield)
+		{
+			making = true;		/* in a while: an idle one would be sooner */
+			continue;
+		}
+		if (slot->state == SLOT_IDLE &&
+			(!for_another || TimestampDifferenceExceeds(slot->since, now, TURN_MS)))
 		{
 			victim = slot;
 			break;
 		}
-		if (!TimestampDifferenceExceeds(slot->started_at, now, TURN_MS))
+		if (for_another || !TimestampDifferenceExceeds(slot->started_at, now, TURN_MS))
 			continue;
 		peers = workers_of(slot->database);
 		if (victim == NULL || peers > victims_peers ||
@@ -274,9 +286,9 @@ make_room(TimestampTz now)
 			victims_peers = peers;
 		}
 	}
-	if (victim == NULL)
+	if (victim == NULL || (making && victim->state != SLOT_IDLE))
 		return;
-	victim->leave = true;
+	victim->yield = true;
 	SetLatch(victim->latch);
 }
 
@@ -307,13 +319,14 @@ reserve(int *index, int *worker_no, Oid *database)
 		slot->database = needy->database;
 		slot->worker_no = shared->next_worker_no++;
 		slot->since = now;
+		needy->last_start = now;
 		*index = census.free_slot;
 		*worker_no = slot->worker_no;
 		*database = slot->database;
 		reserved = true;
 	}
-	else if (needy != NULL && its_workers == 0)
-		make_room(now);
+	else if (needy != NULL)
+		make_room(now, its_workers > 0);
 	LWLockRelease(shared->lock);
 	return reserved;
 }
@@ -368,7 +381,7 @@ trim_workers(void)
 
 		if (slot->state == SLOT_FREE || slot->latch == NULL)
 			continue;
-		slot->leave = true;
+		slot->yield = true;
 		SetLatch(slot->latch);
 		surplus--;
 	}
@@ -429,11 +442,15 @@ attach(void)
 static void
 reload_if_asked(void)
 {
+	bool		was_enabled = guc_enabled;
+
 	if (!ConfigReloadPending)
 		return;
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
 	trim_workers();
+	if (guc_enabled && !was_enabled)
+		rescan_databases(true); /* workers that found it off claimed nothing */
 }
 
 static bool

@@ -145,7 +145,7 @@ shmem_wake_worker(Oid database)
 	{
 		WorkerSlot *slot = &shared->workers[i];
 
-		if (slot->database != database || slot->leave)
+		if (slot->database != database || slot->leave || slot->yield)
 			continue;
 		if (slot->state == SLOT_STARTING)
 			starting = true;

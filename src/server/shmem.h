@@ -43,6 +43,7 @@ typedef struct WorkerSlot
 	Oid			database;
 	Latch	   *latch;			/* NULL until attached and after detaching */
 	bool		leave;			/* asked to give back what it holds and exit */
+	bool		yield;			/* asked to exit when its current execution has ended */
 	bool		attention;		/* a claim it holds was cancelled: renew now */
 	bool		holds_claims;	/* if it dies now, its claims must be given back */
 	bool		running;		/* execution is valid */
@@ -61,6 +62,7 @@ typedef struct DatabaseSlot
 	bool		draining;		/* drain() stopped claims */
 	int			holds;			/* sessions whose DDL needs it free of workers */
 	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */
+	TimestampTz last_start;		/* a worker was started: who waits longest is next */
 	TimestampTz last_repair;	/* reap and promote ran */
 	TimestampTz retry_at;		/* no start before: the last one failed */
 	int			failures;		/* failed starts in a row */

@@ -92,7 +92,13 @@ slot_worker_no(void)
 bool
 slot_must_leave(void)
 {
-	return ShutdownRequestPending || self->leave || !guc_enabled;
+	return ShutdownRequestPending || self->leave;
+}
+
+bool
+slot_should_leave(void)
+{
+	return slot_must_leave() || self->yield || !guc_enabled;
 }
 
 void
@@ -125,6 +131,18 @@ enter(WorkerState state)
 	if (self->state != state)
 		self->since = GetCurrentTimestamp();
 	self->state = state;
+}
+
+void
+slot_leaves_work(void)
+{
+	DatabaseSlot *database;
+
+	lock();
+	database = shmem_database(self->database);
+	if (database != NULL)
+		database->work = true;
+	unlock();
 }
 
 bool

@@ -17,8 +17,18 @@ extern bool slot_attach(int index, int worker_no, Oid *database);
 /* number of this worker, in rows and in the view */
 extern int	slot_worker_no(void);
 
-/* asked to give back what it holds and exit: shutdown, DDL, fairness, settings */
+/* asked to give back what it holds and exit, now: shutdown, DDL */
 extern bool slot_must_leave(void);
+
+/*
+ * The same, or asked to exit when the current execution has ended: fairness and
+ * settings.  They must not interrupt it: it would begin anew each time, and one
+ * that takes longer than a turn would never end.
+ */
+extern bool slot_should_leave(void);
+
+/* leaves while the queue may hold more */
+extern void slot_leaves_work(void);
 
 /* leave, and leave claims behind: they go back when this worker is gone */
 extern void slot_leave(void);

@@ -37,6 +37,7 @@ typedef struct Worker
 {
 	int			batch_size;
 	int			failures;		/* to start the runner, in a row */
+	bool		found;			/* the last claim found something */
 	TimestampTz idle_since;		/* 0 while there is work */
 	MemoryContext batch_memory;
 } Worker;
@@ -213,7 +214,7 @@ claim_and_run(Worker *worker, bool *found)
 
 	slot_claiming();
 	result = store_claim(worker->batch_size, slot_worker_no(), &batch);
-	*found = result == XACT_DONE && batch.count > 0;
+	worker->found = *found = result == XACT_DONE && batch.count > 0;
 	if (*found)
 	{
 		worker->idle_since = 0;
@@ -230,7 +231,7 @@ turn(Worker *worker)
 	bool		repaired = false;
 	XactResult	result = claim_and_run(worker, &found);
 
-	if (result == XACT_DONE && !slot_must_leave())
+	if (result == XACT_DONE && !slot_should_leave())
 		result = repair(&repaired);
 	switch (result)
 	{
@@ -251,7 +252,7 @@ work(Worker *worker)
 {
 	bool		stay = true;
 
-	while (stay && !slot_must_leave())
+	while (stay && !slot_should_leave())
 	{
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
@@ -289,6 +290,8 @@ sandbox_exec_worker_main(Datum arg)
 	outcome_flush();
 	if (outcome_count() == 0)
 		slot_holds(false);
+	if (worker.found)
+		slot_leaves_work();
 	sandbox_drop_idle();
 	proc_exit(0);
 }

@@ -75,13 +75,18 @@ BEGIN
             claim_token = gen_random_uuid(), lease_expires_at = now + lease,
             executor = _claim.executor, worker_epoch = _claim.worker_epoch, worker_no = _claim.worker_no
         WHERE e.id = ANY (picked)
-        RETURNING e.*
+        RETURNING e.id, e.claim_token, e.submitter, e.owner, e.org_id, e.thread_id, e.timeout_ms,
+                  e.max_output_chars, e.memory_limit_kb, e.attempt_count, e.started_at, e.log_pos,
+                  e.lease_expires_at, e.rank, e.run_at
     )
     SELECT t.id, t.claim_token, i.code, i.args, t.submitter, t.owner, t.org_id, t.thread_id, i.tools,
            jsonb_build_object('timeout_ms', t.timeout_ms, 'max_output_chars', t.max_output_chars,
                               'memory_limit_kb', t.memory_limit_kb),
-           t.attempt_count, t.started_at, t.log_pos, t.runtime, t.lease_expires_at
+           t.attempt_count, t.started_at, t.log_pos, _claim.runtime, t.lease_expires_at
     FROM taken t JOIN sandbox_exec.execution_input i ON i.id = t.id
     ORDER BY t.rank, t.run_at, t.id;
+    IF FOUND THEN
+        PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died
+    END IF;
 END
 $$;

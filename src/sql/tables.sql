@@ -109,8 +109,38 @@ CREATE TABLE sandbox_exec.queue_pause (
     reason text
 );
 
+COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
+COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
+COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
+COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
+COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
+
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution', '');
+COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
+COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
+COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
+COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
+COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
+
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution_input', '');
+COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
+COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
+COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
+COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
+COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
+
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.event', '');
+COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
+COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
+COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
+COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
+COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
+
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.home', '');
+COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
+COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
+COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
+COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
+COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
+
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.queue_pause', '');

@@ -44,7 +44,7 @@ our @EXPORT = qw(
   session fails_with wait_until_idle worker_complaints
 );
 
-my $json = JSON::PP->new->utf8->allow_nonref->canonical;
+my $json = JSON::PP->new->utf8->allow_nonref->canonical->allow_bignum;
 
 my %terminal = map { $_ => 1 } qw(succeeded failed timed_out cancelled);
 

@@ -53,19 +53,17 @@ expect_terminal($node, $id, { status => 'timed_out', attempt_count => 2, stdout 
 # ------------------------------------------- a poison takes nobody along
 
 # The rest of a batch is released after 20 ms, too soon to kill a worker that
-# holds it.  So that worker, and no other, finds no room to write the release.
+# holds it.  So that worker, and no other, gets stuck in the release.
 $node->safe_psql(
 	'postgres', q{
-CREATE TABLE public.no_room_for (pid integer);
-CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE TABLE public.stuck (pid integer);
+CREATE FUNCTION public.get_stuck() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF EXISTS (SELECT FROM public.no_room_for WHERE pid = pg_backend_pid()) THEN
-		RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full';
-	END IF;
+	PERFORM pg_sleep(600) FROM public.stuck WHERE pid = pg_backend_pid();
 	RETURN new;
 END $$;
-CREATE TRIGGER no_room BEFORE UPDATE ON sandbox_exec.execution FOR EACH ROW
-	WHEN (old.status = 'running' AND new.status = 'queued') EXECUTE FUNCTION public.no_room();
+CREATE TRIGGER get_stuck BEFORE UPDATE ON sandbox_exec.execution FOR EACH ROW
+	WHEN (old.status = 'running' AND new.status = 'queued') EXECUTE FUNCTION public.get_stuck();
 });
 
 # Claim a poison together with others, by a worker whose batches have grown.
@@ -81,7 +79,7 @@ sub claim_in_company
 			my @quick = enqueue_batch($node, [ map { { code => "return $_" } } 1 .. 300 ]);
 			wait_for_terminal($node, $quick[-1]);
 			$node->safe_psql('postgres',
-				'TRUNCATE public.no_room_for; INSERT INTO public.no_room_for SELECT pid FROM sandbox_exec.workers');
+				'TRUNCATE public.stuck; INSERT INTO public.stuck SELECT pid FROM sandbox_exec.workers');
 			my @ids = enqueue_batch($node,
 				[ (map { { code => "return $_" } } 1 .. 300),
 				  { code => 'while true do end', timeout => '5 min' },
@@ -128,7 +126,7 @@ is($node->safe_psql('postgres', q{
 	0, 'all others succeeded at their first attempt, each with its own result');
 is($node->safe_psql('postgres', "SELECT count(*), bool_and(solo) $claimed_mates AND status = 'succeeded'"),
 	scalar(@mates) . '|t', 'those that were claimed with it were then claimed alone');
-$node->safe_psql('postgres', 'DROP TRIGGER no_room ON sandbox_exec.execution');
+$node->safe_psql('postgres', 'DROP TRIGGER get_stuck ON sandbox_exec.execution');
 
 # ----------------------------------------------------- a worker is terminated
 
@@ -189,10 +187,12 @@ crowd_succeeded('and the queue goes on', @crowd);
 $id = busy();
 ($runner, $worker) = runner_of($node, $id);
 @crowd = enqueue_crowd();
-my @orphans = (children_of($node->{_pid}), $runner);
+my $postmaster = $node->{_pid};
+my @orphans = (children_of($postmaster), $runner);
 $node->kill9;
 # guarantee: when the postmaster is gone nothing goes on running code
 process_gone($_) for @orphans;
+no_such_process($postmaster);    # as a zombie it would still hold its lock file
 $node->start;
 expect_terminal($node, $id, { status => 'timed_out', attempt_count => 2 }, 'the postmaster is killed: the second attempt ends it');
 crowd_succeeded('and the queue goes on', @crowd);

@@ -182,7 +182,6 @@ sql('two', "SELECT sandbox_exec.cancel('$long')");
 create_database('closed');
 sql('closed', 'SELECT sandbox_exec.pause_queue()');
 $new = run_in('closed', 'return 6');
-sql('closed', 'SELECT sandbox_exec.resume_queue() FROM sandbox_exec.pause_queue()') if 0;
 sql('postgres', 'ALTER DATABASE closed ALLOW_CONNECTIONS false');
 my $offset = -s $node->logfile;
 $node->restart;
