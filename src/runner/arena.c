@@ -39,7 +39,7 @@ typedef struct Arena
 	SmallHeap	small;
 	LargeHeap	large;
 	uint8_t    *large_high;		/* where the large top has been in this run */
-	const uint8_t *small_limit;	/* both together hold the touched memory to */
+	const uint8_t *small_limit; /* both together hold the touched memory to */
 	const uint8_t *large_limit; /* the budget */
 	size_t		budget;
 	size_t		touched;		/* greatest use of both regions in any run */

@@ -25,8 +25,8 @@
 
 typedef struct ArenaHandlers
 {
-	void		(*exhausted) (void);	/* the limit is reached; doesn't return */
-	void		(*pressure) (bool on);	/* memory gets scarce, or no longer is */
+	void (*exhausted)(void);	/* the limit is reached; doesn't return */
+	void (*pressure)(bool on);	/* memory gets scarce, or no longer is */
 } ArenaHandlers;
 
 /* map regions for limits of up to max_limit bytes; false: errno says why */

@@ -156,8 +156,7 @@ base_library(lua_State *L)
 		{"emit", base_emit},
 		{"load", base_load},
 		{"collectgarbage", base_collectgarbage},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	luaL_setfuncs(L, functions, 0);
 	lua_createtable(L, 0, 1);

@@ -16,12 +16,10 @@
 #define EPOCH_DAYS 719468		/* from 0000-03-01 to 1970-01-01 */
 
 static const char *const day_names[] = {
-	"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
-};
+	"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 static const char *const month_names[] = {
 	"January", "February", "March", "April", "May", "June", "July",
-	"August", "September", "October", "November", "December"
-};
+	"August", "September", "October", "November", "December"};
 
 /* quotient and remainder that round down */
 static int64_t
@@ -33,7 +31,7 @@ floor_div(int64_t a, int64_t b)
 static int64_t
 floor_mod(int64_t a, int64_t b)
 {
-	return a - floor_div(a, b) * b;
+	return a % b < 0 ? a % b + b : a % b;
 }
 
 /* days since 1970-01-01 of the first day of a month (1 to 12) */
@@ -79,7 +77,8 @@ calendar_from_seconds(int64_t seconds, CalendarTime *t)
 	t->second = (int) (of_day % 60);
 	t->weekday = (int) floor_mod(days + 4, 7);
 	t->yearday = (int) (days - month_start(t->year, 1));
-	return t->year >= INT_MIN && t->year <= INT_MAX;
+	/* as far as C's struct tm goes, which counts from 1900 */
+	return t->year - 1900 >= INT_MIN && t->year - 1900 <= INT_MAX;
 }
 
 /* 365 or 366 */

@@ -22,7 +22,7 @@ typedef struct CalendarTime
 	int			yearday;		/* 0 to 365 */
 } CalendarTime;
 
-/* seconds since 1970 as a date; false when the year doesn't fit an int */
+/* seconds since 1970 as a date; false when struct tm couldn't hold the year */
 extern bool calendar_from_seconds(int64_t seconds, CalendarTime *t);
 
 /*

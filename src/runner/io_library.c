@@ -78,8 +78,7 @@ stream_metatable(lua_State *L)
 		{"write", stream_write},
 		{"flush", stream_nothing},
 		{"setvbuf", stream_nothing},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	luaL_newmetatable(L, STREAM_TYPE);
 	luaL_newlib(L, methods);

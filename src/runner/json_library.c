@@ -66,8 +66,7 @@ json_library(lua_State *L)
 		{"encode", json_encode},
 		{"decode", json_decode},
 		{"array", json_array},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	json_markers_prepare(L);
 	luaL_setfuncs(L, functions, 0);

@@ -55,7 +55,7 @@ json_writer_growing(JsonWriter *w, lua_State *L)
 
 /* append to a bounded message; what doesn't fit is cut */
 static void
-add_message(JsonWriter *w, size_t *at, const char *format,...)
+add_message(JsonWriter *w, size_t *at, const char *format, ...)
 {
 	va_list		arguments;
 	int			n;

@@ -38,8 +38,9 @@
 #define lua_topointer(L, index) identity_of(L, index)
 #undef l_sprintf
 #define l_sprintf(buffer, size, format, value) \
-	_Generic((value), const void *: identity_format, default: snprintf) \
-		(buffer, size, format, value)
+	_Generic((value), const void *             \
+			 : identity_format, default        \
+			 : snprintf)(buffer, size, format, value)
 #endif
 
 /*
@@ -50,8 +51,7 @@
 #include "lua.h"
 #include "lgc.h"
 #define luaC_checkfinalizer(L, object, metatable) \
-	((object)->tt == LUA_VTABLE ? (void) 0 \
-	 : (luaC_checkfinalizer) (L, object, metatable))
+	((object)->tt == LUA_VTABLE ? (void) 0 : (luaC_checkfinalizer) (L, object, metatable))
 #endif
 
 #endif

@@ -114,8 +114,7 @@ send_ready(bool seccomp)
 	ReadyMessage ready = {
 		.protocol_version = PROTOCOL_VERSION,
 		.seccomp = seccomp,
-		.runtime_version = {LUA_RELEASE, sizeof(LUA_RELEASE) - 1}
-	};
+		.runtime_version = {LUA_RELEASE, sizeof(LUA_RELEASE) - 1}};
 
 	send_frame(message_put_ready(outbox, sizeof(outbox), &ready));
 }
@@ -177,8 +176,7 @@ main(int argc, char **argv)
 {
 	static const ArenaHandlers handlers = {
 		.exhausted = execution_out_of_memory,
-		.pressure = state_memory_pressure
-	};
+		.pressure = state_memory_pressure};
 	Options		options = parse_arguments(argc, argv);
 	bool		reusable = true;
 	void	   *output;

@@ -238,8 +238,7 @@ os_library(lua_State *L)
 		{"difftime", os_difftime},
 		{"exit", os_exit},
 		{"time", os_time},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	luaL_setfuncs(L, functions, 0);
 }

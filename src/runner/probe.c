@@ -72,8 +72,8 @@ try_mmap_exec(void)
 static const struct
 {
 	const char *name;
-	long		(*attempt) (void);
-}			attempts[] = {
+	long (*attempt)(void);
+} attempts[] = {
 	{"open", try_open},
 	{"socket", try_socket},
 	{"fork", try_fork},

@@ -63,8 +63,7 @@ set_inputs(lua_State *L)
 {
 	const RunMessage *request = lua_touserdata(L, 1);
 
-	lua_pushboolean(L, set_input(L, "execution", request->execution) &&
-					set_input(L, "args", request->args));
+	lua_pushboolean(L, set_input(L, "execution", request->execution) && set_input(L, "args", request->args));
 	return 1;
 }
 

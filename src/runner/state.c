@@ -21,34 +21,28 @@ static lua_State *state;
 static const char *const base_names[] = {
 	"assert", "error", "getmetatable", "ipairs", "next", "pairs", "pcall",
 	"rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable",
-	"tonumber", "tostring", "type", "xpcall", NULL
-};
+	"tonumber", "tostring", "type", "xpcall", NULL};
 
 static const char *const string_names[] = {
 	"byte", "char", "find", "format", "gmatch", "gsub", "len", "lower",
-	"match", "pack", "packsize", "reverse", "sub", "unpack", "upper", NULL
-};
+	"match", "pack", "packsize", "reverse", "sub", "unpack", "upper", NULL};
 
 static const char *const table_names[] = {
-	"concat", "insert", "move", "pack", "remove", "sort", "unpack", NULL
-};
+	"concat", "insert", "move", "pack", "remove", "sort", "unpack", NULL};
 
 static const char *const coroutine_names[] = {
 	"close", "create", "isyieldable", "resume", "running", "status", "wrap",
-	"yield", NULL
-};
+	"yield", NULL};
 
 static const char *const utf8_names[] = {
-	"char", "charpattern", "codepoint", "codes", "len", "offset", NULL
-};
+	"char", "charpattern", "codepoint", "codes", "len", "offset", NULL};
 
 static const char *const math_names[] = {
 	"abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "deg", "exp",
 	"floor", "fmod", "frexp", "huge", "ldexp", "log", "log10", "max",
 	"maxinteger", "min", "mininteger", "modf", "pi", "pow", "rad", "random",
 	"randomseed", "sin", "sinh", "sqrt", "tan", "tanh", "tointeger", "type",
-	"ult", NULL
-};
+	"ult", NULL};
 
 /* copy what the names name from the table at source to the one on top */
 static void

@@ -170,6 +170,8 @@ slot_claiming(void)
 	database = shmem_database(self->database);
 	if (database != NULL)
 	{
+		if (database->probe)
+			database->last_repair = 0;	/* what falls due isn't known either */
 		database->work = false;
 		database->probe = false;
 		database->failures = 0;

@@ -8,12 +8,10 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-void
-spi_execute(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
-			Datum *values, const char *nulls)
+/* the plan of a statement, made and kept at the first time */
+static SPIPlanPtr
+prepared(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types)
 {
-	int			rc;
-
 	if (*plan == NULL)
 	{
 		SPIPlanPtr	made = SPI_prepare(sql, nargs, types);
@@ -24,9 +22,30 @@ spi_execute(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
 			elog(ERROR, "could not keep the plan of \"%s\"", sql);
 		*plan = made;
 	}
-	rc = SPI_execute_plan(*plan, values, nulls, false, 0);
+	return *plan;
+}
+
+static void
+run(SPIPlanPtr plan, const char *sql, Datum *values, const char *nulls, bool read_only)
+{
+	int			rc = SPI_execute_plan(plan, values, nulls, read_only, 0);
+
 	if (rc < 0)
 		elog(ERROR, "could not execute \"%s\": %s", sql, SPI_result_code_string(rc));
+}
+
+void
+spi_execute(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
+			Datum *values, const char *nulls)
+{
+	run(prepared(plan, sql, nargs, types), sql, values, nulls, false);
+}
+
+void
+spi_look(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
+		 Datum *values, const char *nulls)
+{
+	run(prepared(plan, sql, nargs, types), sql, values, nulls, true);
 }
 
 SpiRow

@@ -22,6 +22,14 @@ typedef struct SpiRow
 extern void spi_execute(SPIPlanPtr *plan, const char *sql, int nargs,
 						Oid *types, Datum *values, const char *nulls);
 
+/*
+ * The same for a statement that only reads, under the active snapshot: unlike
+ * spi_execute(), which under REPEATABLE READ sees what the transaction saw at
+ * first, whatever snapshot is active.
+ */
+extern void spi_look(SPIPlanPtr *plan, const char *sql, int nargs,
+					 Oid *types, Datum *values, const char *nulls);
+
 /* the result's only row; ERROR when there is not exactly one */
 extern SpiRow spi_only_row(void);
 

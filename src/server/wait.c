@@ -42,9 +42,10 @@ execute(SPIPlanPtr *plan, const char *sql, const Wait *wait, const Caller *calle
 		wait->owner ? CStringGetTextDatum(wait->owner) : (Datum) 0
 	};
 
-	spi_execute(plan, sql, WAIT_ARGUMENTS, wait_types, values, wait->owner ? "   " : "  n");
+	spi_look(plan, sql, WAIT_ARGUMENTS, wait_types, values, wait->owner ? "   " : "  n");
 }
 
+/* the caller's search_path is in force: operators are qualified, too */
 static void
 look_at_state(void *arg, const Caller *caller, MemoryContext outside)
 {
@@ -52,9 +53,9 @@ look_at_state(void *arg, const Caller *caller, MemoryContext outside)
 	Wait	   *wait = arg;
 	SpiRow		row;
 
-	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status = 'paused' AS settled, "
+	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status OPERATOR(pg_catalog.=) 'paused' AS settled, "
 			"e.xmin AS writer FROM sandbox_exec.execution e "
-			"WHERE e.id = $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
+			"WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
 			wait, caller);
 	wait->seen = SEEN_NOTHING;
 	if (SPI_processed == 0)

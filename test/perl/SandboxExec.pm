@@ -527,7 +527,8 @@ sub wait_for_health
 
 =item set_config(NODE, NAME => VALUE, ...)
 
-Changes postgresql.conf and reloads.
+Changes postgresql.conf and reloads.  Values are as they stand there, quotes and
+all.
 
 =cut
 
@@ -535,7 +536,8 @@ sub set_config
 {
 	my ($node, %setting) = @_;
 
-	$node->adjust_conf('postgresql.conf', $_, $setting{$_}) for sort keys %setting;
+	# of several lines the last one counts
+	$node->append_conf('postgresql.conf', "$_ = $setting{$_}") for sort keys %setting;
 	$node->reload;
 }
 
@@ -689,7 +691,7 @@ sub start
 {
 	my ($self, $sql) = @_;
 	my $mark = '-- end ' . ++$self->{count};
-	$self->{mark} = qr/(?:^|\n)\Q$mark\E\n/;
+	$self->{mark} = qr/^\Q$mark\E\n/m;
 	$self->{$_} = '' for qw(out err);
 	$self->{in} .= "$sql\n;\n\\echo $mark\n\\warn $mark\n";
 	$self->{psql}->pump_nb;

@@ -26,8 +26,7 @@ runner_client_defaults(void)
 		.protocol = "1",
 		.version = SANDBOX_EXEC_VERSION,
 		.memory_kb = "65536",
-		.seccomp = "1"
-	};
+		.seccomp = "1"};
 
 	return options;
 }
@@ -128,8 +127,7 @@ runner_client_request(const char *code)
 		.memory_limit = 64 * 1024 * 1024,
 		.max_output_chars = 50000,
 		.execution = {"{}", 2},
-		.code = {code, (uint32_t) strlen(code)}
-	};
+		.code = {code, (uint32_t) strlen(code)}};
 
 	return request;
 }

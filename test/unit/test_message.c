@@ -1,0 +1,247 @@
+/*
+ * test_message.c
+ *		Messages: round trips, and what a receiver refuses.
+ */
+#include "cmocka_all.h"
+
+#include "../../src/protocol/message.h"
+
+static uint8_t buffer[FRAME_HEADER_SIZE + MAX_RUN_PAYLOAD];
+
+static FrameText
+text(const char *string)
+{
+	FrameText	t = {string, string == NULL ? 0 : (uint32_t) strlen(string)};
+
+	return t;
+}
+
+static void
+assert_text(FrameText t, const char *string)
+{
+	if (string == NULL)
+		assert_null(t.data);
+	else
+	{
+		assert_non_null(t.data);
+		assert_int_equal(t.length, strlen(string));
+		assert_memory_equal(t.data, string, t.length);
+	}
+}
+
+/* the payload of the frame in buffer */
+static FrameReader
+payload(size_t size, MessageType expected)
+{
+	FrameReader r;
+	uint8_t		type;
+	size_t		found;
+
+	assert_true(size > 0);
+	assert_int_equal(frame_peek(buffer, size, MAX_RUN_PAYLOAD, &type, &r, &found), 1);
+	assert_int_equal(type, expected);
+	return r;
+}
+
+static RunMessage
+sample_run(void)
+{
+	RunMessage	m = {
+		.id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+		.clock_ms = INT64_C(1700000000123),
+		.memory_limit = 1 << 20,
+		.max_output_chars = 50000,
+		.execution = text("{}"),
+		.args = text(NULL),
+		.code = text("return 1")};
+
+	return m;
+}
+
+static DoneMessage
+sample_failure(void)
+{
+	DoneMessage m = {
+		.succeeded = false,
+		.exit_code = -3,
+		.reusable = true,
+		.error_code = text("exit"),
+		.error = text("exited")};
+
+	return m;
+}
+
+static void
+ready_comes_back(void **state)
+{
+	ReadyMessage m = {PROTOCOL_VERSION, true, text("Lua 5.4.9")};
+	ReadyMessage got;
+	FrameReader r = payload(message_put_ready(buffer, sizeof(buffer), &m), MESSAGE_READY);
+
+	(void) state;
+	assert_true(message_get_ready(&r, &got));
+	assert_int_equal(got.protocol_version, PROTOCOL_VERSION);
+	assert_true(got.seccomp);
+	assert_text(got.runtime_version, "Lua 5.4.9");
+}
+
+static void
+run_comes_back(void **state)
+{
+	RunMessage	m = sample_run();
+	RunMessage	got;
+	FrameReader r = payload(message_put_run(buffer, sizeof(buffer), &m), MESSAGE_RUN);
+
+	(void) state;
+	assert_true(message_get_run(&r, &got));
+	assert_memory_equal(got.id, m.id, 16);
+	assert_true(got.clock_ms == m.clock_ms && got.memory_limit == m.memory_limit);
+	assert_int_equal(got.max_output_chars, 50000);
+	assert_text(got.execution, "{}");
+	assert_text(got.args, NULL);
+	assert_text(got.code, "return 1");
+}
+
+static void
+done_comes_back(void **state)
+{
+	DoneMessage m = {.succeeded = true, .reusable = true, .result = text("[1]")};
+	DoneMessage got;
+	FrameReader r = payload(message_put_done(buffer, sizeof(buffer), &m), MESSAGE_DONE);
+
+	(void) state;
+	assert_true(message_get_done(&r, &got));
+	assert_true(got.succeeded && got.reusable);
+	assert_text(got.result, "[1]");
+	assert_text(got.error, NULL);
+
+	m = sample_failure();
+	r = payload(message_put_done(buffer, sizeof(buffer), &m), MESSAGE_DONE);
+	assert_true(message_get_done(&r, &got));
+	assert_int_equal(got.exit_code, -3);
+	assert_text(got.error_code, "exit");
+	assert_text(got.error, "exited");
+	assert_text(got.result, NULL);
+}
+
+/* a prefix of a sound payload, or one with something behind it, is refused */
+static void
+only_whole_payloads(void **state)
+{
+	RunMessage	m = sample_run();
+	RunMessage	got;
+	FrameReader whole = payload(message_put_run(buffer, sizeof(buffer), &m), MESSAGE_RUN);
+
+	(void) state;
+	for (size_t length = 0; length < whole.length; length++)
+	{
+		FrameReader r = whole;
+
+		r.length = length;
+		assert_false(message_get_run(&r, &got));
+	}
+	whole.length++;
+	assert_false(message_get_run(&whole, &got));
+}
+
+static bool
+done_is_accepted(const DoneMessage *m)
+{
+	DoneMessage got;
+	FrameReader r = payload(message_put_done(buffer, sizeof(buffer), m), MESSAGE_DONE);
+
+	return message_get_done(&r, &got);
+}
+
+static void
+outcomes_must_be_consistent(void **state)
+{
+	DoneMessage m = sample_failure();
+
+	(void) state;
+	assert_true(done_is_accepted(&m));
+	m.result = text("1");
+	assert_false(done_is_accepted(&m));
+	m = sample_failure();
+	m.error_code = text(NULL);
+	assert_false(done_is_accepted(&m));
+	m.error_code = text("");
+	assert_false(done_is_accepted(&m));
+	m = sample_failure();
+	m.succeeded = true;
+	assert_false(done_is_accepted(&m));
+}
+
+static void
+texts_must_be_sound(void **state)
+{
+	static char big[MAX_ERROR_BYTES + 1];
+	DoneMessage m = sample_failure();
+
+	(void) state;
+	m.error = text("caf\xE9");
+	assert_false(done_is_accepted(&m));
+	m.error.data = "a\0b";
+	m.error.length = 3;
+	assert_false(done_is_accepted(&m));
+	memset(big, 'x', sizeof(big));
+	m.error.data = big;
+	m.error.length = MAX_ERROR_BYTES;
+	assert_true(done_is_accepted(&m));
+	m.error.length++;
+	assert_false(done_is_accepted(&m));
+	m = sample_failure();
+	m.error_code.data = big;
+	m.error_code.length = MAX_ERROR_CODE_BYTES + 1;
+	assert_false(done_is_accepted(&m));
+}
+
+static void
+booleans_are_zero_or_one(void **state)
+{
+	DoneMessage m = sample_failure();
+	DoneMessage got;
+	size_t		size = message_put_done(buffer, sizeof(buffer), &m);
+	FrameReader r;
+
+	(void) state;
+	buffer[FRAME_HEADER_SIZE] = 2;
+	r = payload(size, MESSAGE_DONE);
+	assert_false(message_get_done(&r, &got));
+}
+
+static void
+the_largest_run_fits(void **state)
+{
+	RunMessage	m = sample_run();
+	RunMessage	got;
+	FrameReader r;
+
+	(void) state;
+	m.code = (FrameText){calloc(1, MAX_CODE_BYTES), MAX_CODE_BYTES};
+	m.args = (FrameText){calloc(1, MAX_ARGS_BYTES), MAX_ARGS_BYTES};
+	m.execution = (FrameText){calloc(1, MAX_EXECUTION_JSON_BYTES), MAX_EXECUTION_JSON_BYTES};
+	r = payload(message_put_run(buffer, sizeof(buffer), &m), MESSAGE_RUN);
+	assert_true(message_get_run(&r, &got));
+	assert_int_equal(message_put_run(buffer, 1000, &m), 0);
+	free((void *) m.code.data);
+	free((void *) m.args.data);
+	free((void *) m.execution.data);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ready_comes_back),
+		cmocka_unit_test(run_comes_back),
+		cmocka_unit_test(done_comes_back),
+		cmocka_unit_test(only_whole_payloads),
+		cmocka_unit_test(outcomes_must_be_consistent),
+		cmocka_unit_test(texts_must_be_sound),
+		cmocka_unit_test(booleans_are_zero_or_one),
+		cmocka_unit_test(the_largest_run_fits),
+	};
+
+	return cmocka_run_group_tests_name("message", tests, NULL, NULL);
+}
