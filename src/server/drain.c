@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "drain.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "longpoll.h"
@@ -91,20 +92,26 @@ drain_v1(PG_FUNCTION_ARGS)
 	}
 }
 
-Datum
-draining_v1(PG_FUNCTION_ARGS)
+bool
+drain_is_on(void)
 {
 	bool		draining = false;
 	int			i;
 
 	if (shared == NULL)
-		PG_RETURN_BOOL(false);
+		return false;
 	LWLockAcquire(shared->lock, LW_SHARED);
 	for (i = 0; i < MAX_DATABASES; i++)
 		if (shared->databases[i].database == MyDatabaseId)
 			draining = shared->databases[i].draining;
 	LWLockRelease(shared->lock);
-	PG_RETURN_BOOL(draining);
+	return draining;
+}
+
+Datum
+draining_v1(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(drain_is_on());
 }
 
 Datum

@@ -73,7 +73,7 @@ announce_v1(PG_FUNCTION_ARGS)
 Datum
 wake_v1(PG_FUNCTION_ARGS)
 {
-	wakeup_waiters(PG_GETARG_UUID_P(0));
+	wakeup_readers(PG_GETARG_UUID_P(0));
 	PG_RETURN_VOID();
 }
 

@@ -71,9 +71,9 @@ longpoll_look(LongpollBody body, void *arg)
 }
 
 uint64
-longpoll_generation(const pg_uuid_t *id)
+longpoll_generation(const pg_uuid_t *id, Awaited what)
 {
-	return shared ? pg_atomic_read_u64(&shared->waits[shmem_wait_slot(id)].generation) : 0;
+	return shared ? pg_atomic_read_u64(&shared->waits[shmem_wait_slot(id, what)].generation) : 0;
 }
 
 static void
@@ -86,7 +86,7 @@ sleep_until_woken(WaitSlot *slot, uint64 seen, long ms)
 }
 
 bool
-longpoll_sleep(const pg_uuid_t *id, uint64 seen, TimestampTz deadline)
+longpoll_sleep(const pg_uuid_t *id, Awaited what, uint64 seen, TimestampTz deadline)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	long		ms = TimestampDifferenceMilliseconds(now, deadline);
@@ -94,7 +94,7 @@ longpoll_sleep(const pg_uuid_t *id, uint64 seen, TimestampTz deadline)
 	if (now >= deadline)
 		return false;
 	if (shared != NULL && !RecoveryInProgress())
-		sleep_until_woken(&shared->waits[shmem_wait_slot(id)], seen, ms);
+		sleep_until_woken(&shared->waits[shmem_wait_slot(id, what)], seen, ms);
 	else
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

@@ -8,9 +8,9 @@
  *
  *		do
  *		{
- *			seen = longpoll_generation(id);
+ *			seen = longpoll_generation(id, what);
  *			longpoll_look(body, arg);
- *		} while (not there yet && longpoll_sleep(id, seen, deadline));
+ *		} while (not there yet && longpoll_sleep(id, what, seen, deadline));
  */
 #ifndef SANDBOX_EXEC_LONGPOLL_H
 #define SANDBOX_EXEC_LONGPOLL_H
@@ -18,6 +18,7 @@
 #include "caller.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "shmem.h"
 #include "utils/uuid.h"
 
 /*
@@ -29,13 +30,13 @@ typedef void (*LongpollBody) (void *arg, const Caller *caller, MemoryContext out
 extern void longpoll_look(LongpollBody body, void *arg);
 
 /* the state of this execution's meeting point; read it before looking */
-extern uint64 longpoll_generation(const pg_uuid_t *id);
+extern uint64 longpoll_generation(const pg_uuid_t *id, Awaited what);
 
 /*
  * Sleep until something happened there since, or for a poll's turn where nobody
  * wakes (on a standby, without preload).  False when the deadline has passed.
  */
-extern bool longpoll_sleep(const pg_uuid_t *id, uint64 seen, TimestampTz deadline);
+extern bool longpoll_sleep(const pg_uuid_t *id, Awaited what, uint64 seen, TimestampTz deadline);
 
 /* the ERROR of who would wait for its own open transaction */
 extern void longpoll_refuse_own(void);

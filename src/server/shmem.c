@@ -183,7 +183,9 @@ shmem_wake_waiters(int slot)
 }
 
 int
-shmem_wait_slot(const pg_uuid_t *id)
+shmem_wait_slot(const pg_uuid_t *id, Awaited what)
 {
-	return hash_bytes(id->data, UUID_LEN) % WAIT_SLOTS;
+	const int	slots = WAIT_SLOTS / AWAIT_KINDS;
+
+	return what * slots + hash_bytes(id->data, UUID_LEN) % slots;
 }

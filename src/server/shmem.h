@@ -23,7 +23,7 @@
 
 #define MAX_WORKERS 64
 #define MAX_DATABASES 256
-#define WAIT_SLOTS 256
+#define WAIT_SLOTS 512
 #define REASON_SIZE 256
 
 typedef enum WorkerState
@@ -68,7 +68,18 @@ typedef struct DatabaseSlot
 	int			failures;		/* failed starts in a row */
 } DatabaseSlot;
 
-/* one of WAIT_SLOTS meeting points of waiters, chosen by hash of the id */
+/* what a session waits for: whoever waits for the end sleeps through the rest */
+typedef enum Awaited
+{
+	AWAIT_END,					/* the execution ended or is paused */
+	AWAIT_LOG,					/* its log grew, or the above */
+	AWAIT_KINDS
+} Awaited;
+
+/*
+ * One of WAIT_SLOTS meeting points of waiters: those of one kind of wait lie
+ * together, and the hash of an id chooses one of them.
+ */
 typedef struct WaitSlot
 {
 	pg_atomic_uint64 generation;	/* raised after commit, before the broadcast */
@@ -130,6 +141,6 @@ extern bool shmem_set_reason(HealthReason which, const char *reason);
 extern void shmem_wake_waiters(int slot);
 
 /* the wait slot of an execution */
-extern int	shmem_wait_slot(const pg_uuid_t *id);
+extern int	shmem_wait_slot(const pg_uuid_t *id, Awaited what);
 
 #endif

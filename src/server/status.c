@@ -6,6 +6,7 @@
 
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
+#include "drain.h"
 #include "guc.h"
 #include "miscadmin.h"
 #include "shmem.h"
@@ -138,6 +139,8 @@ health_v1(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	put_check(store, desc, "enabled", guc_enabled, guc_enabled ? NULL :
 			  "sandbox_exec.enabled is off: nothing is run");
+	put_check(store, desc, "drain", !drain_is_on(), drain_is_on() ?
+			  "drain() stopped claims: run resume_queue() to let the queue go on" : NULL);
 	LWLockAcquire(shared->lock, LW_SHARED);
 	memcpy(reasons, shared->reasons, sizeof(reasons));
 	launcher_pid = shared->launcher_pid;

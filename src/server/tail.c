@@ -132,8 +132,8 @@ tail_v1(PG_FUNCTION_ARGS)
 	tail.store = srf_begin(fcinfo);
 	do
 	{
-		generation = longpoll_generation(tail.id);
+		generation = longpoll_generation(tail.id, AWAIT_LOG);
 		longpoll_look(look, &tail);
-	} while (!tail.done && longpoll_sleep(tail.id, generation, deadline));
+	} while (!tail.done && longpoll_sleep(tail.id, AWAIT_LOG, generation, deadline));
 	return (Datum) 0;
 }

@@ -89,11 +89,11 @@ wait_until_settled(Wait *wait, TimestampTz deadline)
 
 	do
 	{
-		generation = longpoll_generation(wait->id);
+		generation = longpoll_generation(wait->id, AWAIT_END);
 		longpoll_look(look_at_state, wait);
 		if (wait->seen == SEEN_OWN)
 			longpoll_refuse_own();
-	} while (wait->seen == SEEN_LIVE && longpoll_sleep(wait->id, generation, deadline));
+	} while (wait->seen == SEEN_LIVE && longpoll_sleep(wait->id, AWAIT_END, generation, deadline));
 }
 
 /* wait(id uuid, timeout interval, owner text) returns setof executions */

@@ -171,15 +171,28 @@ wakeup_due(TimestampTz at)
 	wanted.due_known = true;
 }
 
+static void
+want_wake(const pg_uuid_t *id, Awaited what)
+{
+	int			slot = shmem_wait_slot(id, what);
+
+	wanted.waits[slot / 64] |= UINT64CONST(1) << (slot % 64);
+}
+
+void
+wakeup_readers(const pg_uuid_t *id)
+{
+	if (want())
+		want_wake(id, AWAIT_LOG);
+}
+
 void
 wakeup_waiters(const pg_uuid_t *id)
 {
-	int			slot;
-
 	if (!want())
 		return;
-	slot = shmem_wait_slot(id);
-	wanted.waits[slot / 64] |= UINT64CONST(1) << (slot % 64);
+	want_wake(id, AWAIT_END);
+	want_wake(id, AWAIT_LOG);
 }
 
 void

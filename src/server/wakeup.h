@@ -22,7 +22,10 @@ extern void wakeup_work(void);
 /* something of this database falls due then */
 extern void wakeup_due(TimestampTz at);
 
-/* an execution ended or paused: wake who waits for it */
+/* the log of an execution grew: wake who reads it */
+extern void wakeup_readers(const pg_uuid_t *id);
+
+/* an execution ended or paused: wake who waits for it, and who reads its log */
 extern void wakeup_waiters(const pg_uuid_t *id);
 
 /*

@@ -77,7 +77,7 @@ BEGIN
         WHERE e.id = ANY (picked)
         RETURNING e.id, e.claim_token, e.submitter, e.owner, e.org_id, e.thread_id, e.timeout_ms,
                   e.max_output_chars, e.memory_limit_kb, e.attempt_count, e.started_at, e.log_pos,
-                  e.lease_expires_at, e.rank, e.run_at
+                  e.lease_expires_at, e.rank, e.run_at, sandbox_exec._wake(e.id)
     )
     SELECT t.id, t.claim_token, i.code, i.args, t.submitter, t.owner, t.org_id, t.thread_id, i.tools,
            jsonb_build_object('timeout_ms', t.timeout_ms, 'max_output_chars', t.max_output_chars,
