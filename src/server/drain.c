@@ -60,8 +60,8 @@ look_for_running(void *arg, const Caller *caller, MemoryContext outside)
 	bool	   *running = arg;
 	SpiRow		row;
 
-	spi_execute(&plan, "SELECT EXISTS (SELECT FROM sandbox_exec.execution "
-				"WHERE status = 'running') AS running", 0, NULL, NULL, NULL);
+	spi_look(&plan, "SELECT EXISTS (SELECT FROM sandbox_exec.execution "
+			 "WHERE status OPERATOR(pg_catalog.=) 'running') AS running", 0, NULL, NULL, NULL);
 	row = spi_only_row();
 	*running = DatumGetBool(spi_datum(&row, "running"));
 }

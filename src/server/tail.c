@@ -50,8 +50,8 @@ fetch_events(Tail *tail, MemoryContext outside)
 	};
 	uint64		i;
 
-	spi_execute(&plan, "SELECT * FROM sandbox_exec._log_after($1, $2, $3)", 3,
-				(Oid[]) {UUIDOID, INT8OID, INT4OID}, values, NULL);
+	spi_look(&plan, "SELECT * FROM sandbox_exec._log_after($1, $2, $3)", 3,
+			 (Oid[]) {UUIDOID, INT8OID, INT4OID}, values, NULL);
 	MemoryContextSwitchTo(outside);
 	for (i = 0; i < SPI_processed; i++)
 		tuplestore_puttuple(tail->store, SPI_tuptable->vals[i]);
@@ -70,8 +70,8 @@ look(void *arg, const Caller *caller, MemoryContext outside)
 	SpiRow		row;
 	int64		last;
 
-	spi_execute(&plan, "SELECT * FROM sandbox_exec._log_state($1, $2, $3)", 3,
-				(Oid[]) {REGROLEOID, UUIDOID, TEXTOID}, values, tail->owner ? "   " : "  n");
+	spi_look(&plan, "SELECT * FROM sandbox_exec._log_state($1, $2, $3)", 3,
+			 (Oid[]) {REGROLEOID, UUIDOID, TEXTOID}, values, tail->owner ? "   " : "  n");
 	tail->done = true;
 	if (SPI_processed == 0)
 		return;
