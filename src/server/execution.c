@@ -9,21 +9,18 @@
  */
 #include "postgres.h"
 
+#include "ending.h"
 #include "execution.h"
 #include "guc.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "outcome.h"
-#include "output.h"
-#include "sandbox.h"
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
 #include "utils/json.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "../protocol/json_check.h"
-#include "../protocol/utf8.h"
 
 /* outcomes wait this long for company */
 #define FLUSH_AFTER_US INT64CONST(2000)
@@ -43,118 +40,18 @@ typedef struct Rest
 	bool		more;			/* the queue may hold more, and nobody was told */
 } Rest;
 
-/* one execution at work */
-typedef struct Run
+/* one execution at work, and what is due when; outcome_clock() times */
+typedef struct Watch
 {
-	const Claim *claim;
-	Sandbox    *sandbox;
+	Run			run;
 	Rest	   *rest;
-	Output		output;
-	int64		timeout_at;		/* outcome_clock() times */
+	int64		timeout_at;
 	int64		renew_at;
-	int64		release_at;
-	int64		flush_at;
-} Run;
+	int64		release_at;		/* the rest of the batch */
+	int64		flush_at;		/* output into the log */
+} Watch;
 
-/* --------------------------------------------------------- what it came to */
-
-static void
-record(Run *run, Outcome *outcome)
-{
-	char		version[MAX_VERSION_BYTES + 1];
-
-	strlcpy(version, sandbox_runtime_version(run->sandbox), sizeof(version));
-	outcome->runtime_version = version[0] ? version : NULL;
-	outcome->events = run->output.events.data;
-	outcome_add(run->claim, outcome);
-}
-
-/* a NUL-terminated copy, or NULL */
-static char *
-copy_text(FrameText text)
-{
-	return text.data ? pnstrdup(text.data, text.length) : NULL;
-}
-
-static bool
-valid_text(FrameText text)
-{
-	return text.data == NULL || utf8_valid(text.data, text.length);
-}
-
-/* the runner may be in the hands of the code: believe nothing it says */
-static bool
-plausible(const Run *run, const DoneMessage *done)
-{
-	return run->output.sound && valid_text(done->error) && valid_text(done->error_code) &&
-		(done->result.data == NULL || json_check(done->result.data, done->result.length));
-}
-
-static void
-record_end(Run *run, const DoneMessage *done)
-{
-	Outcome		outcome = {0};
-
-	outcome.status = done->succeeded ? "succeeded" : "failed";
-	outcome.has_exit_code = true;
-	outcome.exit_code = done->exit_code;
-	outcome.result = copy_text(done->result);
-	outcome.error = copy_text(done->error);
-	outcome.error_code = copy_text(done->error_code);
-
-	/* this code means "not the program's fault, try again": ours alone to say */
-	if (outcome.error_code && strcmp(outcome.error_code, "executor_error") == 0)
-		outcome.error_code = "runtime_error";
-	if (outcome.error_code == NULL && !done->succeeded)
-		outcome.error_code = "runtime_error";
-	record(run, &outcome);
-}
-
-static void
-record_failure(Run *run, const char *status, const char *code, const char *message)
-{
-	Outcome		outcome = {0};
-
-	outcome.status = status;
-	outcome.error_code = code;
-	outcome.error = message;
-	record(run, &outcome);
-}
-
-static void
-on_done(Run *run, const DoneMessage *done)
-{
-	output_finish(&run->output);
-	if (!plausible(run, done))
-	{
-		record_failure(run, "failed", "sandbox_violation", "the runner broke the protocol");
-		sandbox_end(run->sandbox, NULL);
-		return;
-	}
-	record_end(run, done);
-	if (done->reusable)
-		sandbox_keep(run->sandbox);
-	else
-		sandbox_end(run->sandbox, NULL);
-}
-
-static void
-on_timeout(Run *run)
-{
-	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
-	record_failure(run, "timed_out", "timeout",
-				   psprintf("the execution exceeded its timeout of %d ms", run->claim->timeout_ms));
-	sandbox_end(run->sandbox, NULL);
-}
-
-/* the record turns this into "cancelled", with the reason that was given */
-static void
-on_cancel(Run *run)
-{
-	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
-	record_failure(run, "failed", "cancelled", "cancelled");
-	sandbox_end(run->sandbox, NULL);
-}
+/* -------------------------------------------------------- while it is running */
 
 /*
  * Give back claims whose execution did not begin, or is interrupted by no fault
@@ -166,34 +63,6 @@ give_back(const Claim *const *claims, int count)
 	if (!store_release(claims, count))
 		slot_leave();
 }
-
-static BatchResult
-on_death(Run *run)
-{
-	SandboxDeath death;
-	char		version[MAX_VERSION_BYTES + 1];
-	Outcome		outcome = {0};
-
-	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
-	strlcpy(version, sandbox_runtime_version(run->sandbox), sizeof(version));
-	sandbox_end(run->sandbox, &death);
-	if (death.never_started)
-	{
-		if (shmem_set_reason(HEALTH_RUNNER_START, death.message))
-			ereport(LOG, (errmsg("sandbox_exec cannot run code: %s", death.message)));
-		give_back(&run->claim, 1);
-		return BATCH_NO_RUNNER;
-	}
-	outcome.status = "failed";
-	outcome.error_code = death.error_code;
-	outcome.error = death.message;
-	outcome.runtime_version = version[0] ? version : NULL;
-	outcome.events = run->output.events.data;
-	outcome_add(run->claim, &outcome);
-	return BATCH_DONE;
-}
-
-/* -------------------------------------------------------- while it is running */
 
 /* give back what has not begun */
 static void
@@ -215,24 +84,24 @@ release_rest(Rest *rest)
 
 /* this one takes long: let others have what waits behind it */
 static void
-share_the_rest(Run *run, int64 now)
+share_the_rest(Watch *watch, int64 now)
 {
-	release_rest(run->rest);
-	if (run->rest->more)
+	release_rest(watch->rest);
+	if (watch->rest->more)
 		slot_ask_for_help();
-	run->rest->more = false;
-	run->release_at = now + RENEW_RETRY_US;
+	watch->rest->more = false;
+	watch->release_at = now + RENEW_RETRY_US;
 }
 
 /* the earliest instant at which run_chores() has something to do */
 static int64
-next_chore(const Run *run)
+next_chore(const Watch *watch)
 {
-	int64		next = Min(Min(run->timeout_at, run->renew_at), run->flush_at);
+	int64		next = Min(Min(watch->timeout_at, watch->renew_at), watch->flush_at);
 	long		retry = outcome_retry_in();
 
-	if (run->rest->next < run->rest->count || run->rest->more)
-		next = Min(next, run->release_at);
+	if (watch->rest->next < watch->rest->count || watch->rest->more)
+		next = Min(next, watch->release_at);
 	if (retry >= 0)
 		next = Min(next, outcome_clock() + (int64) retry * 1000);
 	if (outcome_waiting_since() > 0)
@@ -242,18 +111,18 @@ next_chore(const Run *run)
 
 /* returns what the claim is worth now */
 static Hold
-renew(Run *run, int64 now)
+renew(Watch *watch, int64 now)
 {
 	Hold		hold = HOLD_BUSY;
-	XactResult	result = store_renew(run->claim, &hold);
+	XactResult	result = store_renew(watch->run.claim, &hold);
 
 	if (result == XACT_GONE)
 		return HOLD_LOST;
 	if (result == XACT_DONE && hold != HOLD_BUSY)
-		run->renew_at = now + (int64) guc_lease * 1000 / 3;
+		watch->renew_at = now + (int64) guc_lease * 1000 / 3;
 	else
 	{
-		run->renew_at = now + RENEW_RETRY_US;
+		watch->renew_at = now + RENEW_RETRY_US;
 		hold = HOLD_HELD;
 	}
 	return hold;
@@ -264,9 +133,9 @@ renew(Run *run, int64 now)
  * that there is more: come again at once.
  */
 static Hold
-flush_output(Run *run, int64 now)
+flush_output(Watch *watch, int64 now)
 {
-	Output	   *output = &run->output;
+	Output	   *output = &watch->run.output;
 	Appended	appended = APPENDED_YES;
 	XactResult	result = XACT_DONE;
 	bool		more;
@@ -274,14 +143,14 @@ flush_output(Run *run, int64 now)
 	output_collect(output, OUTPUT_APPEND_EVENTS);
 	more = output->count >= OUTPUT_APPEND_EVENTS - 1;
 	if (output->count > 0)
-		result = store_append(run->claim, output->events.data, &appended);
+		result = store_append(watch->run.claim, output->events.data, &appended);
 	if (result == XACT_GONE || (result == XACT_DONE && appended == APPENDED_LOST))
 		return HOLD_LOST;
 	if (result == XACT_DONE && appended == APPENDED_YES)
 		output_logged(output);
 	else
 		more = false;
-	run->flush_at = now + (more ? 0 : (int64) guc_flush_interval * 1000);
+	watch->flush_at = now + (more ? 0 : (int64) guc_flush_interval * 1000);
 	return HOLD_HELD;
 }
 
@@ -294,19 +163,19 @@ flush_is_due(int64 now)
 }
 
 static Hold
-run_chores(Run *run)
+run_chores(Watch *watch)
 {
 	int64		now = outcome_clock();
 	Hold		hold = HOLD_HELD;
 
-	if (slot_take_attention() || now >= run->renew_at)
-		hold = renew(run, now);
-	if (hold == HOLD_HELD && now >= run->flush_at)
-		hold = flush_output(run, now);
+	if (slot_take_attention() || now >= watch->renew_at)
+		hold = renew(watch, now);
+	if (hold == HOLD_HELD && now >= watch->flush_at)
+		hold = flush_output(watch, now);
 	if (hold != HOLD_HELD)
 		return hold;
-	if (now >= run->release_at)
-		share_the_rest(run, now);
+	if (now >= watch->release_at)
+		share_the_rest(watch, now);
 	if (flush_is_due(now))
 		outcome_flush();
 	return HOLD_HELD;
@@ -325,42 +194,45 @@ ms_until(int64 at)
  * it is never asked.
  */
 static BatchResult
-watch(Run *run)
+watch_run(Watch *watch)
 {
 	for (;;)
 	{
 		DoneMessage done;
 
-		switch (sandbox_wait(run->sandbox, ms_until(next_chore(run)), &done))
+		switch (sandbox_wait(watch->run.sandbox, ms_until(next_chore(watch)), &done))
 		{
 			case SANDBOX_DONE:
-				on_done(run, &done);
+				ending_done(&watch->run, &done);
 				return BATCH_DONE;
 			case SANDBOX_DEAD:
-				return on_death(run);
+				if (ending_death(&watch->run))
+					return BATCH_DONE;
+				give_back(&watch->run.claim, 1);
+				return BATCH_NO_RUNNER;
 			case SANDBOX_WOKEN:
 				break;
 		}
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		if (outcome_clock() >= run->timeout_at)
+		if (outcome_clock() >= watch->timeout_at)
 		{
-			on_timeout(run);
+			ending_timeout(&watch->run);
 			return BATCH_DONE;
 		}
 		if (slot_must_leave())
 		{
-			sandbox_end(run->sandbox, NULL);
-			give_back(&run->claim, 1);
+			sandbox_end(watch->run.sandbox, NULL);
+			give_back(&watch->run.claim, 1);
 			return BATCH_DONE;
 		}
-		switch (run_chores(run))
+		switch (run_chores(watch))
 		{
 			case HOLD_CANCEL:
-				on_cancel(run);
+				ending_cancel(&watch->run);
 				return BATCH_DONE;
 			case HOLD_LOST:
-				sandbox_end(run->sandbox, NULL);
+				sandbox_end(watch->run.sandbox, NULL);
 				return BATCH_DONE;
 			default:
 				break;
@@ -428,40 +300,29 @@ send_run(Run *run)
 static BatchResult
 run_one(const Claim *claim, Rest *rest)
 {
-	Run			run = {0};
+	Watch		watch = {0};
 	const char *reason = NULL;
 	int64		now;
 
-	run.claim = claim;
-	run.rest = rest;
-	run.sandbox = sandbox_acquire(claim->submitter, claim->owner, &reason);
-	if (run.sandbox == NULL)
+	watch.run.claim = claim;
+	watch.rest = rest;
+	watch.run.sandbox = sandbox_acquire(claim->submitter, claim->owner, &reason);
+	if (watch.run.sandbox == NULL)
 	{
 		if (shmem_set_reason(HEALTH_RUNNER_START, reason))
 			ereport(LOG, (errmsg("sandbox_exec cannot run code: %s", reason)));
 		give_back(&claim, 1);
 		return BATCH_NO_RUNNER;
 	}
-	output_begin(&run.output, sandbox_output(run.sandbox),
+	output_begin(&watch.run.output, sandbox_output(watch.run.sandbox),
 				 claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
-	run.timeout_at = now + (int64) claim->timeout_ms * 1000;
-	run.renew_at = now + (int64) guc_lease * 1000 / 3;
-	run.release_at = now + RELEASE_AFTER_US;
-	run.flush_at = now + (int64) guc_flush_interval * 1000;
-	send_run(&run);
-	return watch(&run);
-}
-
-static void
-reject(const Claim *claim, const char *code, const char *message)
-{
-	Outcome		outcome = {0};
-
-	outcome.status = "failed";
-	outcome.error_code = code;
-	outcome.error = message;
-	outcome_add(claim, &outcome);
+	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
+	watch.renew_at = now + (int64) guc_lease * 1000 / 3;
+	watch.release_at = now + RELEASE_AFTER_US;
+	watch.flush_at = now + (int64) guc_flush_interval * 1000;
+	send_run(&watch.run);
+	return watch_run(&watch);
 }
 
 BatchResult
@@ -481,7 +342,7 @@ execution_run_batch(ClaimBatch *batch)
 		if (claim->submitter_exists)
 			result = run_one(claim, &rest);
 		else
-			reject(claim, "submitter_dropped", "the role that enqueued this execution was dropped");
+			ending_reject(claim, "submitter_dropped", "the role that enqueued this execution was dropped");
 		slot_ran();
 		MemoryContextReset(memory);
 		if (flush_is_due(outcome_clock()))

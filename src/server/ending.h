@@ -1,0 +1,39 @@
+/*
+ * ending.h
+ *		How one execution ends: what the runner said, or died of, becomes the
+ *		outcome, and the runner is kept or killed.
+ */
+#ifndef SANDBOX_EXEC_ENDING_H
+#define SANDBOX_EXEC_ENDING_H
+
+#include "output.h"
+#include "sandbox.h"
+#include "store.h"
+
+/* one execution at work */
+typedef struct Run
+{
+	const Claim *claim;
+	Sandbox    *sandbox;		/* gone after any of the functions below */
+	Output		output;
+} Run;
+
+/* the runner said DONE */
+extern void ending_done(Run *run, const DoneMessage *done);
+
+/* its time was over */
+extern void ending_timeout(Run *run);
+
+/* somebody cancelled it */
+extern void ending_cancel(Run *run);
+
+/*
+ * The runner is dead.  False when it had not got as far as to run code: then
+ * nothing is recorded, health says why, and the claim is still held.
+ */
+extern bool ending_death(Run *run);
+
+/* it cannot be run at all */
+extern void ending_reject(const Claim *claim, const char *code, const char *message);
+
+#endif
