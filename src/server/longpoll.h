@@ -41,7 +41,8 @@ extern bool longpoll_sleep(const pg_uuid_t *id, Awaited what, uint64 seen, Times
 /* the ERROR of who would wait for its own open transaction */
 extern void longpoll_refuse_own(void);
 
-/* now + the interval argument, within sandbox_exec.max_wait; null: max_wait */
-extern TimestampTz longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name);
+/* now + the interval argument, and at most now + longest_ms, which is also what null means */
+extern TimestampTz longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name,
+									 int longest_ms);
 
 #endif

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "guc.h"
 #include "longpoll.h"
 #include "spi.h"
 #include "srf.h"
@@ -124,7 +125,7 @@ tail_v1(PG_FUNCTION_ARGS)
 	tail.after = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1);
 	check_range("after", tail.after, FROM_NOW, PG_INT64_MAX,
 				"Give the last position that was read, 0 for the whole log, or -1 for what comes from now on.");
-	deadline = PG_ARGISNULL(2) ? GetCurrentTimestamp() : longpoll_deadline(fcinfo, 2, "wait");
+	deadline = PG_ARGISNULL(2) ? GetCurrentTimestamp() : longpoll_deadline(fcinfo, 2, "wait", guc_max_wait);
 	tail.waits = deadline > GetCurrentTimestamp();
 	tail.max_events = PG_ARGISNULL(3) ? MAX_EVENTS : PG_GETARG_INT32(3);
 	check_range("max_events", tail.max_events, 1, MAX_EVENTS, "Give 1 to 1000.");

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "guc.h"
 #include "longpoll.h"
 #include "spi.h"
 #include "srf.h"
@@ -110,7 +111,7 @@ wait_v1(PG_FUNCTION_ARGS)
 				 errhint("Give the id that enqueue() returned.")));
 	wait.id = PG_GETARG_UUID_P(0);
 	wait.owner = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
-	deadline = longpoll_deadline(fcinfo, 1, "timeout");
+	deadline = longpoll_deadline(fcinfo, 1, "timeout", guc_max_wait);
 	wait.store = srf_begin(fcinfo);
 	wait_until_settled(&wait, deadline);
 	longpoll_look(fetch_record, &wait);
