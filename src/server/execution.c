@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "outcome.h"
 #include "output.h"
+#include "repair.h"
 #include "sandbox.h"
 #include "shmem.h"
 #include "slot.h"
@@ -30,6 +31,9 @@
 
 /* an execution longer than this doesn't keep the rest of its batch */
 #define RELEASE_AFTER_US INT64CONST(20000)
+
+/* an execution longer than this doesn't keep the queue from its repair */
+#define REPAIR_AFTER_US INT64CONST(1000000)
 
 /* after a failed or blocked renewal */
 #define RENEW_RETRY_US INT64CONST(500000)
@@ -55,6 +59,7 @@ typedef struct Run
 	int64		timeout_at;		/* outcome_clock() times */
 	int64		renew_at;
 	int64		release_at;
+	int64		repair_at;
 } Run;
 
 /* --------------------------------------------------------- what it came to */
@@ -236,7 +241,7 @@ share_the_rest(Run *run, int64 now)
 static int64
 next_chore(const Run *run)
 {
-	int64		next = Min(run->timeout_at, run->renew_at);
+	int64		next = Min(Min(run->timeout_at, run->renew_at), run->repair_at);
 	long		retry = outcome_retry_in();
 
 	if (run->rest->next < run->rest->count || run->rest->more)
@@ -267,6 +272,17 @@ renew(Run *run, int64 now)
 	return hold;
 }
 
+/* what is needed of any worker is needed of one that is busy for long */
+static Hold
+repair_queue(Run *run, int64 now)
+{
+	bool		worked;
+	XactResult	result = repair_if_due(&worked);
+
+	run->repair_at = now + (int64) repair_due_in() * 1000;
+	return result == XACT_GONE ? HOLD_LOST : HOLD_HELD;
+}
+
 static bool
 flush_is_due(int64 now)
 {
@@ -289,7 +305,9 @@ run_chores(Run *run)
 		share_the_rest(run, now);
 	if (flush_is_due(now))
 		outcome_flush();
-	return HOLD_HELD;
+	if (now >= run->repair_at)
+		hold = repair_queue(run, now);
+	return hold;
 }
 
 static long
@@ -429,6 +447,7 @@ run_one(const Claim *claim, Rest *rest)
 	run.timeout_at = now + (int64) claim->timeout_ms * 1000;
 	run.renew_at = now + (int64) guc_lease * 1000 / 3;
 	run.release_at = now + RELEASE_AFTER_US;
+	run.repair_at = now + REPAIR_AFTER_US;
 	send_run(&run);
 	return watch(&run);
 }
