@@ -66,7 +66,8 @@ WHERE c.relnamespace = 'sandbox_exec'::regnamespace AND c.relkind IN ('r', 'S')
       AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'sandbox_exec');
 SELECT a.attrelid::regclass, a.attname, a.atttypid::regtype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
 WHERE c.relnamespace = 'sandbox_exec'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
-      AND (a.atttypid = 'oid'::regtype OR a.atttypid::regtype::text ~ '^reg');
+      AND (a.atttypid = 'oid'::regtype OR a.atttypid::regtype::text ~ '^reg')
+ORDER BY c.relname COLLATE "C";
 
 -- helpers
 CREATE SCHEMA test;

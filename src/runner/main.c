@@ -67,6 +67,7 @@ number_argument(const char *text, long least, long most)
 	return value;
 }
 
+/* Everything is checked before anything is done: a mistake ends here. */
 static Options
 parse_arguments(int argc, char **argv)
 {
@@ -89,6 +90,10 @@ parse_arguments(int argc, char **argv)
  * Messages
  * ------------------------------------------------------------------------ */
 
+/*
+ * A frame that doesn't fit its buffer is a defect of this program.  A worker
+ * that is gone wants no answer, so that end is an ordinary one.
+ */
 static void
 send_frame(size_t size)
 {
@@ -108,6 +113,7 @@ send_frame(size_t size)
 	}
 }
 
+/* the outbox is free: nothing has been answered yet */
 static void
 send_ready(bool seccomp)
 {
@@ -154,6 +160,7 @@ receive_request(RunMessage *request)
 	}
 }
 
+/* mostly nothing is left, and this only sets the count */
 static void
 drop_request(size_t size)
 {
@@ -171,6 +178,10 @@ is_reusable(const DoneMessage *done)
 	return touched <= REUSE_MAX_TOUCHED;
 }
 
+/*
+ * Seccomp comes last before READY: from then on this process can only read,
+ * write and exit, and no byte of a user has been seen yet.
+ */
 int
 main(int argc, char **argv)
 {

@@ -200,6 +200,33 @@ is_ours(const char *extension)
 	return extension != NULL && strcmp(extension, "sandbox_exec") == 0;
 }
 
+static bool
+drops_ours(DropStmt *statement)
+{
+	ListCell   *cell;
+
+	if (statement->removeType == OBJECT_EXTENSION)
+		foreach(cell, statement->objects)
+			if (is_ours(strVal(lfirst(cell))))
+				return true;
+	return false;
+}
+
+/* what they run has lost its row: they find out when they renew, so do it now */
+static void
+alarm_workers(void)
+{
+	int			i;
+
+	if (shared == NULL)
+		return;
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (i = 0; i < MAX_WORKERS; i++)
+		if (shared->workers[i].database == MyDatabaseId)
+			wakeup_attention(shared->workers[i].worker_no);
+	LWLockRelease(shared->lock);
+}
+
 /* statements after which workers and launcher should look, once committed */
 static void
 note_effects(Node *statement)
@@ -213,6 +240,10 @@ note_effects(Node *statement)
 		case T_AlterExtensionStmt:
 			if (is_ours(((AlterExtensionStmt *) statement)->extname))
 				wakeup_probe();
+			break;
+		case T_DropStmt:
+			if (drops_ours((DropStmt *) statement))
+				alarm_workers();
 			break;
 		case T_CreatedbStmt:
 		case T_DropdbStmt:

@@ -246,7 +246,7 @@ most_in_need(TimestampTz now, int *its_workers)
 /*
  * Ask one worker to leave in favour of a database that wants one: an idle one,
  * else, of the database with the most, the one that has served longest.  For a
- * database that has one already, only a worker that has been idle for a while.
+ * database that has one already, only an idle worker that has run nothing for a while.
  */
 static void
 make_room(TimestampTz now, bool for_another)
@@ -271,7 +271,7 @@ make_room(TimestampTz now, bool for_another)
 			continue;
 		}
 		if (slot->state == SLOT_IDLE &&
-			(!for_another || TimestampDifferenceExceeds(slot->since, now, TURN_MS)))
+			(!for_another || TimestampDifferenceExceeds(slot->ran_at, now, TURN_MS)))
 		{
 			victim = slot;
 			break;
