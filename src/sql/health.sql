@@ -36,7 +36,8 @@ SELECT 'runtimes', u.names IS NULL,
        'executions wait, and none runs, for runtime ' || u.names || ': start an executor for it, or cancel them'
 FROM (SELECT string_agg(format('"%s"', s.runtime), ', ' ORDER BY s.runtime) AS names
       FROM sandbox_exec.queue_stats s
-      WHERE s.runtime <> 'lua' AND s.ready > 0
+      WHERE (s.runtime < 'lua' OR s.runtime > 'lua')    -- ranges of the claim index
+            AND s.ready > 0
             AND NOT EXISTS (SELECT FROM sandbox_exec.execution e
                             WHERE e.status = 'running' AND e.runtime = s.runtime)) u;
 
