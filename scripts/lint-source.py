@@ -18,7 +18,7 @@ LAYERS = (
     ('compat', 'guc', 'shmem', 'error'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
     ('store', 'spawn', 'channel'),
-    ('sandbox', 'tools', 'output', 'outcome', 'repair'),
+    ('sandbox', 'tools', 'output', 'outcome', 'repair', 'databases'),
     ('execution',),
     ('longpoll', 'api', 'wait', 'tail', 'internals', 'status', 'hooks'),
     ('worker', 'launcher'),

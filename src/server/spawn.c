@@ -114,8 +114,7 @@ set_attributes(posix_spawnattr_t *attributes)
 	if (rc == 0)
 		rc = posix_spawnattr_setsigdefault(attributes, &all);
 	if (rc == 0)
-		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
-									  POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 	return rc;
 }
 
