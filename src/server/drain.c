@@ -73,7 +73,8 @@ look_for_running(void *arg, const Caller *caller, MemoryContext outside)
 	SpiRow		row;
 
 	spi_look(&plan, "SELECT EXISTS (SELECT FROM sandbox_exec.execution "
-			 "WHERE status OPERATOR(pg_catalog.=) 'running') AS running", 0, NULL, NULL, NULL);
+					"WHERE status OPERATOR(pg_catalog.=) 'running') AS running",
+			 0, NULL, NULL, NULL);
 	row = spi_only_row();
 	*running = DatumGetBool(spi_datum(&row, "running"));
 }

@@ -13,6 +13,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
@@ -175,6 +176,22 @@ is_template(Oid database)
 	return result;
 }
 
+static bool
+may_create_databases(void)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (superuser())
+		return true;
+	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_authid) GETSTRUCT(tuple))->rolcreatedb;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /*
  * Whether the server would refuse the statement before it looks for other
  * sessions.  Workers don't leave for what fails anyhow: anybody could have them
@@ -188,7 +205,7 @@ is_hopeless(Node *statement, Oid database)
 	if (IsTransactionBlock() && !IsA(statement, RenameStmt))
 		return true;
 	if (IsA(statement, CreatedbStmt))
-		return !have_createdb_privilege() || !(owns || is_template(database));
+		return !may_create_databases() || !(owns || is_template(database));
 	return !owns;
 }
 

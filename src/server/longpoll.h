@@ -25,7 +25,7 @@
  * Runs as the extension's owner with SPI connected; outside is the context for
  * what has to outlive the look.
  */
-typedef void (*LongpollBody) (void *arg, const Caller *caller, MemoryContext outside);
+typedef void (*LongpollBody)(void *arg, const Caller *caller, MemoryContext outside);
 
 extern void longpoll_look(LongpollBody body, void *arg);
 

@@ -40,8 +40,7 @@ execute(SPIPlanPtr *plan, const char *sql, const Wait *wait, const Caller *calle
 {
 	Datum		values[WAIT_ARGUMENTS] = {
 		ObjectIdGetDatum(caller->user), UUIDPGetDatum(wait->id),
-		wait->owner ? CStringGetTextDatum(wait->owner) : (Datum) 0
-	};
+		wait->owner ? CStringGetTextDatum(wait->owner) : (Datum) 0};
 
 	spi_look(plan, sql, WAIT_ARGUMENTS, wait_types, values, wait->owner ? "   " : "  n");
 }
@@ -55,8 +54,8 @@ look_at_state(void *arg, const Caller *caller, MemoryContext outside)
 	SpiRow		row;
 
 	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status OPERATOR(pg_catalog.=) 'paused' AS settled, "
-			"e.xmin AS writer FROM sandbox_exec.execution e "
-			"WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
+				   "e.xmin AS writer FROM sandbox_exec.execution e "
+				   "WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
 			wait, caller);
 	wait->seen = SEEN_NOTHING;
 	if (SPI_processed == 0)

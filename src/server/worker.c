@@ -68,7 +68,7 @@ set_session_defaults(void)
 		{"default_transaction_read_only", "off"},
 		{"default_transaction_deferrable", "off"},
 		{"statement_timeout", "0"},
-		{"lock_timeout", "1s"},	/* a table lock must not keep it from leaving */
+		{"lock_timeout", "1s"}, /* a table lock must not keep it from leaving */
 		{"idle_in_transaction_session_timeout", "0"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"session_replication_role", "origin"},

@@ -94,15 +94,19 @@ CREATE TABLE sandbox_exec.event (
 );
 
 /*
- * Where this queue is at home.  A dump restores its rows beside the one that
- * CREATE EXTENSION writes, and a copied database brings them along, so there is
- * no key: the queue runs only where every row names the place (_at_home), and
- * adopt() leaves a single one.
+ * Where this queue is at home.  A copied database brings the row of its original
+ * along, and a dump may be restored beside a row of our own, so there is no key:
+ * the queue runs only where there is a row and every row names the place
+ * (_at_home), and adopt() leaves a single one.
+ *
+ * CREATE EXTENSION in a restore writes none: the restored executions come before
+ * the restored home, and would run in between.  Every script of pg_dump and
+ * pg_restore turns row_security off first, which nobody else has a reason to do.
  */
 CREATE TABLE sandbox_exec.home (
     home text NOT NULL
 );
-INSERT INTO sandbox_exec.home VALUES (sandbox_exec._home());
+INSERT INTO sandbox_exec.home SELECT sandbox_exec._home() WHERE current_setting('row_security') = 'on';
 
 -- the queue is paused while there is a row; no key, for the same reason
 CREATE TABLE sandbox_exec.queue_pause (
@@ -117,31 +121,7 @@ COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()'
 COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
 
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution_input', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.event', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.home', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.queue_pause', '');
