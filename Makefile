@@ -29,6 +29,7 @@ ifneq ($(wildcard $(PGXS)),)
 override with_llvm := no
 include $(PGXS)
 include src/runner/runner.mk
+include bench/bench.mk
 
 all: $(RUNNER)
 
@@ -62,7 +63,7 @@ uninstall-runner:
 
 else                            # no development package yet
 
-all install uninstall clean unit fuzz:
+all install uninstall clean unit fuzz bench-programs:
 	@echo "no PostgreSQL development files for PG_CONFIG=$(PG_CONFIG): run 'make deps' first" >&2; exit 1
 
 endif
@@ -83,8 +84,10 @@ test: ready
 	@+scripts/test
 regress isolation tap cases: all
 	@scripts/suite $@
-bench: all
-	@bench/run
+bench:
+	@scripts/deps bench
+	@+$(QUIET_MAKE) all bench-programs
+	@bench/run $(BENCH)
 lint:
 	@scripts/deps lint
 	@+$(QUIET_MAKE) all
@@ -110,7 +113,7 @@ help:
 #: make tap        behaviour of whole servers; PROVE_TESTS=... selects (test/t/)
 #: make fuzz       fuzz the code that reads hostile bytes; FUZZ_SECONDS=...
 #: make asan       every part under sanitizers: pure C, and the library in a server
-#: make bench      latency and drain rate on this machine
+#: make bench      what it costs, beside peers; BENCH="drain latency" selects    (docs/performance.md)
 #: make lint       format, layering, exports, comments, warnings: see CONTRIBUTING.md
 #: make format     rewrite the C sources in the project's style
 #: make matrix     build and regress on other PostgreSQL majors, in throwaway trees

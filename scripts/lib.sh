@@ -97,10 +97,11 @@ stage_drop()
 }
 
 # server_init DIR: a cluster in DIR that listens on a socket in the stage only.
+# SERVER_CONF is a file of settings for it.
 server_init()
 {
 	as_user "$BINDIR/initdb" -D "$1" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
-	cat "$TOP/test/postgresql.conf" - >>"$1/postgresql.conf" <<-EOF
+	cat "${SERVER_CONF:-$TOP/test/postgresql.conf}" - >>"$1/postgresql.conf" <<-EOF
 		listen_addresses = ''
 		unix_socket_directories = '$STAGE'
 	EOF

@@ -38,7 +38,7 @@ RUNNER_OBJS   = $(COMMON_OBJS) $(patsubst src/%.c,$(RUNNER_DIR)/%.o,$(RUNNER_SRC
 PROBE_OBJS    = $(COMMON_OBJS) \
 	$(patsubst src/runner/%.c,$(RUNNER_DIR)/probe/%.o,$(RUNNER_SRCS) src/runner/probe.c)
 
-.PHONY: runner probe unit fuzz bench-runner
+.PHONY: runner probe unit fuzz
 runner: $(RUNNER)
 probe: $(RUNNER_PROBE)
 

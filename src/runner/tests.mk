@@ -31,13 +31,6 @@ unit: $(UNIT_TESTS) $(RUNNER) $(RUNNER_PROBE)
 		RUNNER=$(RUNNER) RUNNER_PROBE=$(RUNNER_PROBE) $$test || failed=1; \
 	done; exit $$failed
 
-# what a runner costs: cold start and round trip
-$(BUILD)/unit/bench_runner: test/unit/bench_runner.c test/unit/runner_client.c $(PROTOCOL_SRCS)
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -DSANDBOX_EXEC_VERSION='"$(EXT_VERSION)"' -o $@ $^
-bench-runner: $(BUILD)/unit/bench_runner $(RUNNER)
-	@RUNNER=$(RUNNER) $<
-
 FUZZ_CC      ?= $(firstword $(shell command -v clang-14 clang 2>/dev/null) clang)
 FUZZ_SECONDS ?= 5
 FUZZ_NAMES    = message outlog print json_check
