@@ -17,10 +17,11 @@ async function prepare(url) {
 }
 
 async function enqueue(client, count) {
-  const boss = new PgBoss({ db: { executeSql: (text, values) => client.query(text, values) } });
+  const db = { executeSql: (text, values) => client.query(text, values) };
+  const boss = new PgBoss({ db });
   for (let left = count; left > 0; left -= INSERT_MAX) {
     const jobs = Array.from({ length: Math.min(left, INSERT_MAX) }, () => ({ name: QUEUE, data: { a: 1, b: 1 } }));
-    await boss.insert(jobs, { db: { executeSql: (text, values) => client.query(text, values) } });
+    await boss.insert(jobs, { db });
   }
 }
 
@@ -38,12 +39,11 @@ async function clear(client) {
 }
 
 // A worker polls, at most every half second.  After a batch it is told at once
-// that there is more, so that it never pauses while there is; and two of them
-// share the queue, so that one fetches while the other's outcomes are written.
-async function start(url, options, onJob) {
+// that there is more, so that it never pauses while there is.
+async function start(url, { workers, batchSize }, onJob) {
   const boss = await open(url, { supervise: false, schedule: false });
-  for (let i = 0; i < 2; i++) {
-    const id = await boss.work(QUEUE, { pollingIntervalSeconds: 0.5, ...options }, async (jobs) => {
+  for (let i = 0; i < workers; i++) {
+    const id = await boss.work(QUEUE, { pollingIntervalSeconds: 0.5, batchSize }, async (jobs) => {
       const sums = jobs.map(({ data }) => data.a + data.b);
       onJob(jobs.length);
       boss.notifyWorker(id);
