@@ -27,6 +27,7 @@ execution_begin(const RunMessage *request, void *area)
 {
 	current.clock_ms = request->clock_ms;
 	current.readings = 0;
+	current.calls = 0;
 	current.seed[0] = seed_from(request->id);
 	current.seed[1] = seed_from(request->id + 8);
 	current.memory_limit = request->memory_limit;
@@ -38,6 +39,13 @@ int64_t
 execution_read_clock(void)
 {
 	return current.readings++;
+}
+
+void
+execution_set_clock(int64_t now_ms)
+{
+	if (now_ms - current.clock_ms > current.readings)
+		current.readings = now_ms - current.clock_ms;
 }
 
 void

@@ -147,6 +147,7 @@ build_globals(lua_State *L)
 	standard_libraries(L, globals);
 	own_libraries(L, globals);
 	base_library(L);
+	tools_library(L);
 #ifdef RUNNER_PROBE
 	probe_library(L);
 #endif
