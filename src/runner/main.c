@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "execution.h"
 #include "lockdown.h"
+#include "peer.h"
 #include "../protocol/message.h"
 #include "run.h"
 #include "state.h"
