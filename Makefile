@@ -35,7 +35,7 @@ all: $(RUNNER)
 # PostgreSQL's own flags decide the dialect; these make its leniency ours.
 # Unused parameters, mixed signs and partial initializers are idiom in its API.
 SERVER_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
-	-Wno-cast-function-type \
+	-Wno-cast-function-type -Werror=implicit-function-declaration \
 	-DSANDBOX_EXEC_VERSION='"$(EXT_VERSION)"' $(WERROR) $(SANITIZE)
 
 $(MODULES).so: $(SERVER_OBJS) src/exports.map
@@ -69,9 +69,11 @@ endif
 
 # ------------------------------------------------------------------ commands
 
+QUIET_MAKE = $(MAKE) --no-print-directory -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
 ready:                          # dependencies, then a current build
 	@scripts/deps
-	@+$(MAKE) --no-print-directory all
+	@+$(QUIET_MAKE) all
 
 deps:
 	@scripts/deps
@@ -85,7 +87,7 @@ bench: all
 	@bench/run
 lint:
 	@scripts/deps lint
-	@+$(MAKE) --no-print-directory all
+	@+$(QUIET_MAKE) all
 	@+scripts/lint
 format:
 	@scripts/format

@@ -140,6 +140,8 @@ static double
 one_drain(int queued)
 {
 	char		sql[300];
+	char	   *began;
+	char	   *taken;
 	int			left = queued;
 	double		seconds;
 
@@ -155,14 +157,16 @@ one_drain(int queued)
 		command(sql);
 		left -= batch;
 	}
-	command("CREATE TEMP TABLE IF NOT EXISTS began (at timestamptz)");
-	command("TRUNCATE began");
 	command("SELECT sandbox_exec.resume_queue()");
-	command("INSERT INTO began VALUES (clock_timestamp())");
+	began = query("SELECT clock_timestamp()", NULL);
 	while (query_number("SELECT count(*) FROM sandbox_exec.executions WHERE status IN ('queued', 'running')") > 0)
 		let_settle();
-	seconds = query_number("SELECT extract(epoch FROM max(finished_at) - (SELECT at FROM began)) "
-						   "FROM sandbox_exec.executions WHERE thread_id = 'drain'");
+	taken = query("SELECT extract(epoch FROM max(finished_at) - $1::timestamptz) "
+				  "FROM sandbox_exec.executions WHERE thread_id = 'drain'",
+				  began);
+	seconds = atof(taken);
+	free(taken);
+	free(began);
 	if (query_number("SELECT count(*) FROM sandbox_exec.executions "
 					 "WHERE thread_id = 'drain' AND status = 'succeeded'") != queued)
 		fail("drain", "not every execution succeeded");

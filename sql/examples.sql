@@ -66,4 +66,3 @@ SELECT sandbox_exec.grant_executor('regress_agent');
 DROP OWNED BY regress_app, regress_agent;
 DROP ROLE regress_app, regress_agent;
 SELECT test.clear();
-DROP SCHEMA test CASCADE;

@@ -33,11 +33,11 @@ base_print(lua_State *L)
 static int
 base_emit(lua_State *L)
 {
-	JsonWriter	writer;
+	JsonText	writer;
 
 	luaL_checkany(L, 1);
 	lua_settop(L, 1);
-	json_writer_growing(&writer, L);
+	json_text_growing(&writer, L);
 	if (!json_write(&writer, 1))
 		return luaL_error(L, "cannot emit: %s", writer.message);
 	if (writer.length > OUTLOG_EVENT_MAX)

@@ -46,7 +46,7 @@ static void
 push_object_text(lua_State *L)
 {
 	char		json[MAX_JSON_TEXT];
-	JsonWriter	writer;
+	JsonText	writer;
 
 	if (lua_istable(L, 1))
 	{
@@ -61,7 +61,7 @@ push_object_text(lua_State *L)
 	lua_settop(L, 1);
 	if (lua_istable(L, 1))
 	{
-		json_writer_fixed(&writer, L, json, sizeof(json));
+		json_text_fixed(&writer, L, json, sizeof(json));
 		if (json_write(&writer, 1))
 		{
 			lua_pushlstring(L, json, writer.length);

@@ -12,11 +12,11 @@
 static int
 json_encode(lua_State *L)
 {
-	JsonWriter	writer;
+	JsonText	writer;
 
 	luaL_checkany(L, 1);
 	lua_settop(L, 1);
-	json_writer_growing(&writer, L);
+	json_text_growing(&writer, L);
 	if (!json_write(&writer, 1))
 		return luaL_error(L, "cannot encode: %s", writer.message);
 	lua_pushlstring(L, writer.text, writer.length);

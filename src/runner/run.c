@@ -91,7 +91,7 @@ prepare_input(lua_State *L, const RunMessage *request)
 
 /* several values become a list; its brackets aren't a Lua table's */
 static bool
-write_values(JsonWriter *w, int n)
+write_values(JsonText *w, int n)
 {
 	if (!json_append(w, "[", 1))
 		return false;
@@ -109,11 +109,11 @@ write_values(JsonWriter *w, int n)
 static int
 write_result(lua_State *L)
 {
-	JsonWriter	writer;
+	JsonText	writer;
 	int			n = lua_gettop(L);
 	char		text[sizeof(writer.message) + 32];
 
-	json_writer_fixed(&writer, L, result_text, sizeof(result_text));
+	json_text_fixed(&writer, L, result_text, sizeof(result_text));
 	if (n > 1 ? write_values(&writer, n) : json_write(&writer, 1))
 		execution_succeed(result_text, writer.length);
 	else

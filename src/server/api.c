@@ -50,7 +50,7 @@ typedef struct Statement
 {
 	const char *sql;
 	bool		takes_caller;	/* its first argument is the caller */
-	Oid			types[MAX_ARGS];	/* of all its arguments; ends with InvalidOid */
+	Oid			types[MAX_ARGS];	/* of all its arguments */
 	SPIPlanPtr	plan;			/* made when first used */
 } Statement;
 
@@ -130,10 +130,12 @@ Datum
 enqueue_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-		true,
-		{REGROLEOID, TEXTOID, JSONBOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, INTERVALOID, INT4OID,
-		INT4OID, INT4OID, INT4OID, TIMESTAMPTZOID, TEXTOID, TEXTOID}
+		.sql = "SELECT sandbox_exec._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
+			   "$12, $13, $14, $15)",
+		.takes_caller = true,
+		.types = {REGROLEOID, TEXTOID, JSONBOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID,
+				  INTERVALOID, INT4OID, INT4OID, INT4OID, INT4OID, TIMESTAMPTZOID,
+				  TEXTOID, TEXTOID},
 	};
 
 	return forward_value(fcinfo, &statement);
@@ -143,8 +145,9 @@ Datum
 enqueue_many_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._enqueue_many($1, $2)", true,
-		{REGROLEOID, JSONBOID}
+		.sql = "SELECT * FROM sandbox_exec._enqueue_many($1, $2)",
+		.takes_caller = true,
+		.types = {REGROLEOID, JSONBOID},
 	};
 
 	return forward_set(fcinfo, &statement);
@@ -154,8 +157,9 @@ Datum
 get_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._get($1, $2, $3)", true,
-		{REGROLEOID, UUIDOID, TEXTOID}
+		.sql = "SELECT * FROM sandbox_exec._get($1, $2, $3)",
+		.takes_caller = true,
+		.types = {REGROLEOID, UUIDOID, TEXTOID},
 	};
 
 	return forward_set(fcinfo, &statement);
@@ -165,8 +169,9 @@ Datum
 list_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._list($1, $2, $3, $4, $5)", true,
-		{REGROLEOID, TEXTOID, TEXTOID, UUIDOID, INT4OID}
+		.sql = "SELECT * FROM sandbox_exec._list($1, $2, $3, $4, $5)",
+		.takes_caller = true,
+		.types = {REGROLEOID, TEXTOID, TEXTOID, UUIDOID, INT4OID},
 	};
 
 	return forward_set(fcinfo, &statement);
@@ -176,8 +181,9 @@ Datum
 cancel_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._cancel($1, $2, $3, $4)", true,
-		{REGROLEOID, UUIDOID, TEXTOID, TEXTOID}
+		.sql = "SELECT sandbox_exec._cancel($1, $2, $3, $4)",
+		.takes_caller = true,
+		.types = {REGROLEOID, UUIDOID, TEXTOID, TEXTOID},
 	};
 
 	return forward_value(fcinfo, &statement);
@@ -204,9 +210,9 @@ Datum
 claim_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._claim($1, $2, $3, $4, $5, NULL::pg_catalog.int8, NULL::pg_catalog.int4)",
-		false,
-		{TEXTOID, INT4OID, INTERVALOID, TEXTOID, UUIDOID}
+		.sql = "SELECT * FROM sandbox_exec._claim($1, $2, $3, $4, $5, "
+			   "NULL::pg_catalog.int8, NULL::pg_catalog.int4)",
+		.types = {TEXTOID, INT4OID, INTERVALOID, TEXTOID, UUIDOID},
 	};
 
 	refuse_transaction_block("claim()");
@@ -217,8 +223,8 @@ Datum
 renew_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._renew($1, $2, $3)", false,
-		{UUIDOID, UUIDOID, INTERVALOID}
+		.sql = "SELECT sandbox_exec._renew($1, $2, $3)",
+		.types = {UUIDOID, UUIDOID, INTERVALOID},
 	};
 
 	refuse_transaction_block("renew()");
@@ -241,8 +247,8 @@ Datum
 release_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._release($1, $2)", false,
-		{UUIDOID, UUIDOID}
+		.sql = "SELECT sandbox_exec._release($1, $2)",
+		.types = {UUIDOID, UUIDOID},
 	};
 
 	refuse_transaction_block("release()");
@@ -253,8 +259,8 @@ Datum
 finalize_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._finalize($1, $2, $3, $4, $5, $6, $7, $8)", false,
-		{UUIDOID, UUIDOID, TEXTOID, JSONBOID, INT4OID, TEXTOID, TEXTOID, JSONBOID}
+		.sql = "SELECT sandbox_exec._finalize($1, $2, $3, $4, $5, $6, $7, $8)",
+		.types = {UUIDOID, UUIDOID, TEXTOID, JSONBOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
 	};
 
 	refuse_transaction_block("finalize()");
@@ -265,8 +271,8 @@ Datum
 finalize_many_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._finalize_many($1, false)", false,
-		{JSONBOID}
+		.sql = "SELECT * FROM sandbox_exec._finalize_many($1, false)",
+		.types = {JSONBOID},
 	};
 
 	refuse_transaction_block("finalize_many()");
@@ -277,8 +283,8 @@ Datum
 reap_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._reap($1)", false,
-		{INT4OID}
+		.sql = "SELECT * FROM sandbox_exec._reap($1)",
+		.types = {INT4OID},
 	};
 
 	refuse_transaction_block("reap()");
@@ -289,8 +295,8 @@ Datum
 promote_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._promote($1)", false,
-		{INT4OID}
+		.sql = "SELECT sandbox_exec._promote($1)",
+		.types = {INT4OID},
 	};
 
 	refuse_transaction_block("promote()");

@@ -37,7 +37,7 @@ typedef struct Worker
 {
 	int			batch_size;
 	int			failures;		/* to start the runner, in a row */
-	bool		found;			/* the last claim found something */
+	bool		found;			/* the last claim found something, or could not look */
 	TimestampTz idle_since;		/* 0 while there is work */
 	MemoryContext batch_memory;
 } Worker;
@@ -214,7 +214,8 @@ claim_and_run(Worker *worker, bool *found)
 
 	slot_claiming();
 	result = store_claim(worker->batch_size, slot_worker_no(), &batch);
-	worker->found = *found = result == XACT_DONE && batch.count > 0;
+	*found = result == XACT_DONE && batch.count > 0;
+	worker->found = *found || result == XACT_HELD || result == XACT_FAILED;
 	if (*found)
 	{
 		worker->idle_since = 0;

@@ -92,14 +92,15 @@ BEGIN
 END
 $$;
 
--- waits for who holds the row: the answer is never busy
+-- waits for who holds the row, while the token may still be good: never busy
 CREATE FUNCTION sandbox_exec._finalize(
     id uuid, token uuid, status text, result jsonb, exit_code integer, error text, error_code text, events jsonb)
 RETURNS boolean
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 BEGIN
-    PERFORM FROM sandbox_exec.execution e WHERE e.id = _finalize.id FOR NO KEY UPDATE;
+    PERFORM FROM sandbox_exec.execution e
+    WHERE e.id = _finalize.id AND e.claim_token = token FOR NO KEY UPDATE;
     RETURN f.done = 'true' FROM sandbox_exec._finalize_many(jsonb_build_array(jsonb_build_object(
         'id', id, 'token', token, 'status', status, 'result', result, 'exit_code', exit_code,
         'error', error, 'error_code', error_code, 'events', events)), false) f;

@@ -49,4 +49,29 @@ $$;
 COMMENT ON FUNCTION sandbox_exec.grant_executor(regrole) IS
     'lets a role claim, see and finalize the executions of everybody in this database';
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sandbox_exec FROM PUBLIC;
+/*
+ * Take back what was granted by default: functions to PUBLIC, and whatever
+ * ALTER DEFAULT PRIVILEGES gives away in this database.  Claim tokens and
+ * internal functions must be nobody's but the owner's.
+ */
+DO $$
+DECLARE
+    given record;
+BEGIN
+    FOR given IN
+        SELECT DISTINCT o.object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
+        FROM (SELECT 'SCHEMA ' || n.oid::regnamespace, n.nspacl, n.nspowner
+              FROM pg_namespace n WHERE n.nspname = 'sandbox_exec'
+              UNION ALL
+              SELECT 'TABLE ' || c.oid::regclass, c.relacl, c.relowner
+              FROM pg_class c WHERE c.relnamespace = 'sandbox_exec'::regnamespace AND c.relkind IN ('r', 'v')
+              UNION ALL
+              SELECT 'FUNCTION ' || p.oid::regprocedure, coalesce(p.proacl, acldefault('f', p.proowner)), p.proowner
+              FROM pg_proc p WHERE p.pronamespace = 'sandbox_exec'::regnamespace) o (object, acl, owner)
+             CROSS JOIN LATERAL aclexplode(o.acl) a
+        WHERE a.grantee <> o.owner
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM %s', given.object, given.grantee);
+    END LOOP;
+END
+$$;

@@ -22,7 +22,8 @@ BEGIN
     check_name := 'queue';
     detail := CASE WHEN NOT ok THEN
                   format('the queue is paused since %s%s: run resume_queue() to let it go on',
-                               to_char(pause.paused_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), ' (' || pause.reason || ')') END;
+                         to_char(pause.paused_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+                         ' (' || pause.reason || ')') END;
     RETURN NEXT;
 
     -- workers of this server serve lua; of other executors only their claims are seen
@@ -34,7 +35,7 @@ BEGIN
     check_name := 'runtimes';
     detail := CASE WHEN NOT ok THEN
                   format('executions wait, and none runs, for runtime %s: '
-                               'start an executor for it, or cancel them', unserved) END;
+                         'start an executor for it, or cancel them', unserved) END;
     RETURN NEXT;
 END
 $$;

@@ -89,7 +89,7 @@ is(scalar @ids, 10_000, 'all of them are enqueued');
 
 # ------------------------------------------------------------ and the killer
 
-my $watcher = $node->background_psql('postgres');
+my $watcher = $node->background_psql('postgres', timeout => 240);
 
 # Whether any is left; the workers; and pairs of workers that run the same
 # execution, as one look at shared memory shows it.

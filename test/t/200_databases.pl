@@ -196,26 +196,41 @@ expect_terminal($node, $new, { status => 'succeeded', result => 6 }, 'it is serv
 
 # -------------------------------------------- DROP EXTENSION in an open transaction
 
-# Guarantee: it stalls its own database only, and rolled back it leaves all as it was.
-for my $workers (4, 1)
+sub set_workers
 {
+	my ($workers) = @_;
 	sql('postgres', "ALTER SYSTEM SET sandbox_exec.workers = $workers");
 	$node->reload;
 	poll_until(sub { worker_pids($node) <= $workers }, "no more than $workers workers");
-
-	$long = have_running('one');
-	my $dropper = session($node, dbname => 'one');
-	my (undef, $err) = $dropper->query('BEGIN; DROP EXTENSION sandbox_exec');
-	is($err, '', "DROP EXTENSION does not wait for what runs ($workers workers)");
-	expect_terminal($node, run_in($_, 'return 8'), { status => 'succeeded' }, "$_ goes on meanwhile", dbname => $_)
-	  for qw(two copy);
-	$dropper->query('ROLLBACK');
-	$dropper->close;
-	expect_terminal($node, run_in('one', 'return 9'), { status => 'succeeded' }, 'so does its own, after ROLLBACK', dbname => 'one')
-	  if $workers > 1;
-	sql('one', "SELECT sandbox_exec.cancel('$long')");
-	expect_terminal($node, $long, { status => 'cancelled' }, 'what ran is still under control', dbname => 'one');
+	return;
 }
+
+# Guarantee: it waits for nobody, stalls its own database only, and rolled back it leaves all as it was.
+set_workers(4);
+$long = have_running('one');
+my $dropper = session($node, dbname => 'one');
+is(($dropper->query('BEGIN; DROP EXTENSION sandbox_exec'))[1], '', 'DROP EXTENSION does not wait for what runs');
+expect_terminal($node, run_in($_, 'return 8'), { status => 'succeeded' }, "$_ goes on meanwhile", dbname => $_)
+  for qw(two copy);
+$dropper->query('ROLLBACK');
+expect_terminal($node, run_in('one', 'return 9'), { status => 'succeeded' }, 'so does its own, after ROLLBACK', dbname => 'one');
+sql('one', "SELECT sandbox_exec.cancel('$long')");
+expect_terminal($node, $long, { status => 'cancelled' }, 'what ran is still under control', dbname => 'one');
+
+# Guarantee: so it is when the only worker of all comes there and meets the lock;
+# it doesn't stay, and what it could not look at is not forgotten.
+set_workers(1);
+my $slow = 'local n = 0; for i = 1, args do n = n + 1 end; return n';
+my $blocker = run_in('two', $slow, args => "'200000000'");
+wait_for_status($node, $blocker, 'running', dbname => 'two');
+my $waiting = run_in('one', 'return 10');
+is(($dropper->query('BEGIN; DROP EXTENSION sandbox_exec'))[1], '', 'DROP EXTENSION with work waiting');
+poll_until(sub { worker_pids($node, 'one') }, 'the worker to come');
+expect_terminal($node, run_in($_, 'return 11'), { status => 'succeeded' }, "$_ gets the only worker meanwhile", dbname => $_)
+  for qw(copy two);
+$dropper->query('ROLLBACK');
+$dropper->close;
+expect_terminal($node, $waiting, { status => 'succeeded', result => 10 }, 'what waited runs after ROLLBACK', dbname => 'one');
 
 # ----------------------------------------------- more databases than workers
 
@@ -223,10 +238,9 @@ for my $workers (4, 1)
 # executions that take longer than a database's turn.
 is(sql('postgres', 'SHOW sandbox_exec.workers'), 1, 'one worker for all');
 my @all = qw(one two bare copy child);
-my $slow = 'local n = 0; for i = 1, 400000000 do n = n + 1 end; return n';
 my %ids = map {
 	my $dbname = $_;
-	$dbname => [ run_in($dbname, $slow), map { run_in($dbname, "return $_") } 1 .. 5 ]
+	$dbname => [ run_in($dbname, $slow, args => "'400000000'"), map { run_in($dbname, "return $_") } 1 .. 5 ]
 } @all;
 for my $dbname (@all)
 {
@@ -234,8 +248,7 @@ for my $dbname (@all)
 	is_deeply([ map { $_->{result} } @ended ], [ 400000000, 1 .. 5 ], "$dbname had its turn");
 	is($ended[0]{attempt_count}, 1, "and its long execution was not begun in vain");
 }
-sql('postgres', 'ALTER SYSTEM SET sandbox_exec.workers = 4');
-$node->reload;
+set_workers(4);
 
 # ------------------------------- DROP and CREATE EXTENSION again, under load
 

@@ -9,7 +9,8 @@ use Test::More;
 use PostgreSQL::Test::Cluster;
 use SandboxExec;
 
-my $primary = new_node('primary', init => { allows_streaming => 1 }, conf => 'max_connections = 30');
+my $primary = new_node('primary', init => { allows_streaming => 1 },
+	conf => "max_connections = 30\nsandbox_exec.lease = '1h'");
 expect_terminal($primary, enqueue($primary, 'return 1'), { status => 'succeeded' }, 'the primary runs');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -62,24 +63,49 @@ is($waiter->result, 'cancelled', 'wait() on a standby hears of the end');
 
 # ----------------------------------------------------------------- promotion
 
-# Guarantee: what the primary's worker was running when it vanished is run again
-# by the promoted server, without waiting for its lease (90 s): that worker is of
-# another server start.
-$primary->safe_psql('postgres', 'SELECT sandbox_exec.pause_queue()');
-$primary->safe_psql('postgres', 'ALTER SYSTEM SET sandbox_exec.enabled = on');
-$primary->safe_psql('postgres', 'UPDATE sandbox_exec.execution SET ready = false, run_at = $$2100-01-01$$ WHERE id = $$' . $queued . '$$');
+# The primary's only worker takes the most urgent one, which keeps it busy; the
+# others stay queued until the primary vanishes.
+sub primary_sql
+{
+	return $primary->safe_psql('postgres', $_[0]);
+}
+primary_sql('SELECT sandbox_exec.pause_queue()');
+primary_sql('ALTER SYSTEM SET sandbox_exec.workers = 1');
+primary_sql('ALTER SYSTEM RESET sandbox_exec.enabled');
 $primary->reload;
-my $running = enqueue($primary, 'while true do end', priority => 1, timeout => "'10 min'");
-$primary->safe_psql('postgres', 'SELECT sandbox_exec.resume_queue()');
+my $running = enqueue($primary, 'while true do end', priority => 10, timeout => "'10 min'");
+primary_sql('SELECT sandbox_exec.resume_queue()');
 wait_for_status($primary, $running, 'running');
-my $epoch = $primary->safe_psql('postgres', 'SELECT sandbox_exec._server_epoch()');
-$primary->safe_psql('postgres', 'UPDATE sandbox_exec.execution SET ready = true, run_at = created_at WHERE id = $$' . $queued . '$$')
-  if 0;
+my $far = enqueue($primary, 'return 6', run_at => "now() + '1 day'");
 $primary->wait_for_catchup($standby);
-is(record($standby, $running)->{status}, 'running', 'the standby sees it running');
+is(record($standby, $running)->{status}, 'running', 'the standby sees what the primary runs');
+is(record($standby, $queued)->{status}, 'queued', 'and what waits there');
+
 $waiter->start("SELECT status, result FROM sandbox_exec.wait('$queued', $forever)");
 poll_until(sub { $waiter->wait_event eq 'Extension/Extension' }, 'a session to sleep in wait()');
 $primary->stop('immediate');
 $standby->promote;
 
+# Guarantee: a promoted standby starts to work by itself: on what was queued, on
+# what is due at its time, and on what is new.
+expect_terminal($standby, $queued, { status => 'succeeded', result => 3, attempt_count => 1 }, 'what was queued on the primary runs');
+is($waiter->result, 'succeeded|3', 'who waited since before the promotion hears of it');
+expect_terminal($standby, $deferred, { status => 'succeeded', result => 5 }, 'so does what was deferred');
+expect_terminal($standby, enqueue($standby, 'return 7'), { status => 'succeeded', result => 7 }, 'and what is new');
+is(record($standby, $far)->{status}, 'queued', 'what is not due is not');
+
+# Guarantee: what the primary's worker was running is run again at once, without
+# waiting for its lease: that worker is of another server start.
+poll_until(
+	sub {
+		return $standby->safe_psql('postgres', "SELECT count(*) FROM sandbox_exec.workers WHERE execution_id = '$running'");
+	},
+	'the promoted server to run what the primary ran');
+is(record($standby, $running)->{attempt_count}, 2, 'what ran on the primary runs again');
+$standby->safe_psql('postgres', "SELECT sandbox_exec.cancel('$running')");
+expect_terminal($standby, $running, { status => 'cancelled', attempt_count => 2 }, 'and is under control');
+is($standby->safe_psql('postgres', q{SELECT string_agg(check_name, ' ') FROM sandbox_exec.health WHERE NOT ok}), '', 'health is content');
+$waiter->close;
+
+is_deeply([ map { worker_complaints($_) } $primary, $standby ], [], 'the logs have no complaint of launcher or workers');
 done_testing();

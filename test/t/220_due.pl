@@ -64,7 +64,7 @@ expect_on_time($soon, 'one that fell due while the server was down runs when it 
 is(record($node, $far)->{status}, 'queued', 'one that is not due stays');
 
 # Guarantee: an idle worker sleeps no longer than until the next row falls due.
-sql(q{ALTER SYSTEM SET sandbox_exec.worker_idle_timeout = '1h'});
+sql(q{ALTER SYSTEM SET sandbox_exec.worker_idle_timeout = '1h'; ALTER SYSTEM SET sandbox_exec.workers = 1});
 $node->reload;
 wait_for_terminal($node, enqueue($node, 'return 3'));
 wait_until_idle($node, 'postgres');
@@ -110,7 +110,7 @@ is(record($node, $gone), undef, 'so with a whole transaction');
 
 # Guarantee: COMMIT PREPARED, which may come from anywhere, wakes like COMMIT;
 # that of a deferred row is seen even by a worker that has just looked for some.
-sql(q{ALTER SYSTEM SET sandbox_exec.worker_idle_timeout = '100ms'});
+sql('ALTER SYSTEM RESET ALL');
 $node->reload;
 $id = $session->query(q{BEGIN; SELECT sandbox_exec.enqueue('return 9'); PREPARE TRANSACTION 'ready'});
 expect_terminal($node, enqueue($node, 'return 9'), { status => 'succeeded' }, 'others run while a transaction is prepared');

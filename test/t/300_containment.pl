@@ -9,6 +9,7 @@
 
 use strict;
 use warnings FATAL => 'all';
+no warnings 'portable';    # hex of 64-bit masks
 
 use Test::More;
 use PostgreSQL::Test::Utils;
