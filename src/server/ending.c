@@ -73,13 +73,33 @@ record_failure(Run *run, const char *status, const char *code, const char *messa
 }
 
 void
+ending_forged(Run *run)
+{
+	record_failure(run, "failed", "sandbox_violation", "the runner broke the protocol");
+	sandbox_end(run->sandbox, NULL);
+}
+
+void
+ending_failed(Run *run, const char *reason)
+{
+	record_failure(run, "failed", "executor_error", reason);
+	sandbox_end(run->sandbox, NULL);
+}
+
+void
+ending_diverged(Run *run, const char *reason)
+{
+	record_failure(run, "failed", "nondeterministic", reason);
+	sandbox_end(run->sandbox, NULL);
+}
+
+void
 ending_done(Run *run, const DoneMessage *done)
 {
 	output_finish(&run->output);
 	if (!plausible(run, done))
 	{
-		record_failure(run, "failed", "sandbox_violation", "the runner broke the protocol");
-		sandbox_end(run->sandbox, NULL);
+		ending_forged(run);
 		return;
 	}
 	record_end(run, done);

@@ -33,6 +33,15 @@ extern void ending_cancel(Run *run);
  */
 extern bool ending_death(Run *run);
 
+/* this attempt could not go on, by no fault of the code; another one may */
+extern void ending_failed(Run *run, const char *reason);
+
+/* it made another call than an earlier attempt; the reason names both */
+extern void ending_diverged(Run *run, const char *reason);
+
+/* the runner did what the code cannot make it do */
+extern void ending_forged(Run *run);
+
 /* it cannot be run at all */
 extern void ending_reject(const Claim *claim, const char *code, const char *message);
 

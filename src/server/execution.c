@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "answer.h"
 #include "ending.h"
 #include "execution.h"
 #include "guc.h"
@@ -189,6 +190,42 @@ ms_until(int64 at)
 	return us <= 0 ? 0 : (long) ((us + 999) / 1000);
 }
 
+/* true when the code goes on; else its end is taken care of */
+static bool
+answered(Watch *watch, const CallMessage *call)
+{
+	int64		began = outcome_clock();
+	const char *reason = NULL;
+
+	switch (answer_call(&watch->run, call, &reason))
+	{
+		case ANSWER_SENT:
+			/* the clock of the timeout stands while a tool runs */
+			watch->timeout_at += outcome_clock() - began;
+			return true;
+		case ANSWER_CANCELLED:
+			ending_cancel(&watch->run);
+			break;
+		case ANSWER_FORGED:
+			ending_forged(&watch->run);
+			break;
+		case ANSWER_DIVERGED:
+			ending_diverged(&watch->run, reason);
+			break;
+		case ANSWER_FAILED:
+			ending_failed(&watch->run, reason);
+			break;
+		case ANSWER_LOST:
+			sandbox_end(watch->run.sandbox, NULL);
+			break;
+		case ANSWER_LEAVING:
+			sandbox_end(watch->run.sandbox, NULL);
+			give_back(&watch->run.claim, 1);
+			break;
+	}
+	return false;
+}
+
 /*
  * The one wait.  Timeouts, cancels, lost claims and shutdown kill the runner;
  * it is never asked.
@@ -198,12 +235,16 @@ watch_run(Watch *watch)
 {
 	for (;;)
 	{
-		DoneMessage done;
+		SandboxMessage message;
 
-		switch (sandbox_wait(watch->run.sandbox, ms_until(next_chore(watch)), &done))
+		switch (sandbox_wait(watch->run.sandbox, ms_until(next_chore(watch)), &message))
 		{
+			case SANDBOX_CALL:
+				if (!answered(watch, &message.call))
+					return BATCH_DONE;
+				break;
 			case SANDBOX_DONE:
-				ending_done(&watch->run, &done);
+				ending_done(&watch->run, &message.done);
 				return BATCH_DONE;
 			case SANDBOX_DEAD:
 				if (ending_death(&watch->run))

@@ -10,6 +10,7 @@
 
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
+#include "call.h"
 #include "replay.h"
 #include "utils/uuid.h"
 #include "xact.h"
@@ -64,6 +65,9 @@ typedef enum Appended
 
 /* add events to the log: the elements of a JSON array */
 extern XactResult store_append(const Claim *claim, const char *events, Appended *appended);
+
+/* run a call, or find its answer; the answer lives in the current context */
+extern XactResult store_call(const CallRequest *request, CallAnswer *answer);
 
 /*
  * Give claims back that did not start, or that a shutdown interrupts.  False

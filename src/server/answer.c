@@ -1,0 +1,118 @@
+/*
+ * answer.c
+ *		Answers a call of the code that runs.
+ *
+ * The tool's effect, its journal row and the log commit together, or not at
+ * all.  So whatever goes wrong before the commit, the call has not happened,
+ * and another attempt makes it; whatever goes wrong after it, another attempt
+ * finds the answer in the journal.
+ */
+#include "postgres.h"
+
+#include "answer.h"
+#include "miscadmin.h"
+#include "slot.h"
+#include "store.h"
+#include "utils/timestamp.h"
+#include "../protocol/json_check.h"
+#include "../protocol/utf8.h"
+
+static bool
+plausible(const CallMessage *call)
+{
+	return call->seq > 0 &&
+		utf8_valid(call->kind.data, call->kind.length) &&
+		utf8_valid(call->name.data, call->name.length) &&
+		(call->args.data == NULL || json_check(call->args.data, call->args.length));
+}
+
+static CallRequest
+request_of(Run *run, const CallMessage *call)
+{
+	CallRequest request = {0};
+
+	request.id = run->claim->id;
+	request.token = run->claim->token;
+	request.seq = (int) call->seq;
+	request.kind = pnstrdup(call->kind.data, call->kind.length);
+	request.name = pnstrdup(call->name.data, call->name.length);
+	request.args = call->args.data ? pnstrdup(call->args.data, call->args.length) : NULL;
+	request.events = run->output.count > 0 ? run->output.events.data : NULL;
+	request.by_worker = true;
+	return request;
+}
+
+/* the recorded time, so that a replay reads the same clock */
+static int64
+unix_ms(TimestampTz at)
+{
+	return at / 1000 + ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * SECS_PER_DAY * 1000;
+}
+
+static void
+send_answer(Run *run, const CallAnswer *answer)
+{
+	ReturnMessage message = {0};
+
+	message.ok = answer->ok;
+	message.clock_ms = unix_ms(answer->at);
+	message.value.data = answer->value;
+	message.value.length = answer->value ? strlen(answer->value) : 0;
+	sandbox_answer(run->sandbox, &message);
+}
+
+static Answered
+take_answer(Run *run, const CallAnswer *answer, const char **reason)
+{
+	switch (answer->status)
+	{
+		case CALL_ANSWERED:
+			if (!answer->replayed)
+				output_logged(&run->output);
+			send_answer(run, answer);
+			return ANSWER_SENT;
+		case CALL_CANCELLED:
+			return ANSWER_CANCELLED;
+		case CALL_DIVERGED:
+			*reason = answer->value;
+			return ANSWER_DIVERGED;
+		case CALL_LOST:
+			break;
+	}
+	return ANSWER_LOST;
+}
+
+Answered
+answer_call(Run *run, const CallMessage *call, const char **reason)
+{
+	CallRequest request;
+	CallAnswer	answer = {0};
+	int			sqlerrcode;
+
+	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
+	if (!plausible(call) || !run->output.sound)
+		return ANSWER_FORGED;
+	request = request_of(run, call);
+	for (;;)
+	{
+		switch (store_call(&request, &answer))
+		{
+			case XACT_DONE:
+				return take_answer(run, &answer, reason);
+			case XACT_GONE:
+				return ANSWER_LOST;
+			case XACT_HELD:
+				*reason = "the extension is being changed or dropped";
+				return ANSWER_FAILED;
+			case XACT_FAILED:
+				break;
+		}
+		if (slot_must_leave())
+			return ANSWER_LEAVING;
+		*reason = xact_last_error(&sqlerrcode);
+
+		/* somebody holds the execution's row: nothing has happened, ask again */
+		if (sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			return ANSWER_FAILED;
+	}
+}
