@@ -20,7 +20,7 @@ LAYERS = (
     ('store', 'spawn', 'channel'),
     ('sandbox', 'tools', 'output', 'outcome'),
     ('execution',),
-    ('longpoll', 'api', 'wait', 'tail', 'internals', 'status', 'hooks'),
+    ('longpoll', 'api', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),
     ('worker', 'launcher'),
     ('sandbox_exec',),
 )
@@ -28,7 +28,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # what only some files of src/server may name, and those files
 RESERVED = (
-    (r'\bSPI_\w+', ('spi', 'xact', 'store', 'tools', 'longpoll', 'api', 'wait', 'tail'), 'touches SPI'),
+    (r'\bSPI_\w+', ('spi', 'xact', 'store', 'tools', 'longpoll', 'api', 'statement', 'wait', 'tail'), 'touches SPI'),
     (r'\b(?:fork|vfork|posix_spawnp?|execv\w*|execl\w*|system|popen|OpenPipeStream)\s*\(', ('spawn',),
      'starts a process'),
     (r'\b(?:ShmemInitStruct|ShmemInitHash|RequestAddinShmemSpace|RequestNamedLWLockTranche)\b', ('shmem',),

@@ -21,6 +21,14 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* the analysis of a statement knows of named tuplestores since 15 */
+#if PG_VERSION_NUM >= 150000
+#define compat_parse_analyze_varparams(tree, query, types, count) \
+	parse_analyze_varparams(tree, query, types, count, NULL)
+#else
+#define compat_parse_analyze_varparams parse_analyze_varparams
+#endif
+
 /* one ownership check for all kinds of objects since 16 */
 #if PG_VERSION_NUM >= 160000
 #define compat_owns_database(database, role) object_ownercheck(DatabaseRelationId, database, role)

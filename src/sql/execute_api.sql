@@ -24,6 +24,31 @@ CREATE FUNCTION sandbox_exec.append(id uuid, token uuid, events jsonb) RETURNS b
 COMMENT ON FUNCTION sandbox_exec.append(uuid, uuid, jsonb) IS
     'adds events to the log of a running execution; returns the last position, null when the claim no longer holds';
 
+CREATE FUNCTION sandbox_exec.call(
+    id uuid,
+    token uuid,
+    seq integer,
+    kind text,
+    name text,
+    args jsonb DEFAULT NULL,
+    events jsonb DEFAULT NULL,
+    OUT outcome text,
+    OUT value jsonb)
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'call_v1';
+COMMENT ON FUNCTION sandbox_exec.call(uuid, uuid, integer, text, text, jsonb, jsonb) IS
+    'does what the code calls for, once, and journals it; ok or error; null when the claim no longer holds, and then nothing was done';
+
+CREATE FUNCTION sandbox_exec.journal(
+    id uuid,
+    token uuid,
+    after_seq integer DEFAULT 0,
+    max_rows integer DEFAULT 1000)
+RETURNS TABLE (seq integer, kind text, name text, args jsonb, outcome text, value jsonb,
+               delivered_no integer, at timestamptz)
+    LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'journal_v1';
+COMMENT ON FUNCTION sandbox_exec.journal(uuid, uuid, integer, integer) IS
+    'calls that earlier attempts made, after a seq, for replay; no rows when the claim no longer holds';
+
 CREATE FUNCTION sandbox_exec.release(id uuid, token uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'release_v1';
 COMMENT ON FUNCTION sandbox_exec.release(uuid, uuid) IS

@@ -18,7 +18,13 @@ SELECT e.id, e.status, e.result, e.error, e.error_code, e.exit_code,
        EXISTS (SELECT FROM sandbox_exec.event v
                WHERE v.execution_id = e.id AND v.type = 'stderr'
                      AND v.data -> 'truncated' = 'true') AS stderr_truncated,
-       e.owner, e.org_id, e.thread_id, e.submitter, e.runtime, e.runtime_version,
+       -- names that it asked for in vain are none
+       CASE WHEN e.call_count = 0 THEN '{}' ELSE ARRAY(
+           SELECT c.name FROM sandbox_exec.call c
+           WHERE c.execution_id = e.id AND c.kind = 'tool'
+                 AND NOT (c.outcome = 'error' AND c.value ->> 'code' IN ('tool_not_found', 'tool_blocked'))
+           GROUP BY c.name ORDER BY min(c.seq)) END AS tools_used,
+       e.owner, e.org_id, e.thread_id, e.parent_id, e.submitter, e.runtime, e.runtime_version,
        -e.rank AS priority, e.run_at, e.timeout_ms * interval '1 ms' AS timeout,
        e.attempt_count, e.max_attempts, e.executor, e.cancel_requested_at,
        e.created_at, e.started_at, e.finished_at, e.updated_at
@@ -41,9 +47,11 @@ COMMENT ON COLUMN sandbox_exec.executions.stdout IS 'what the code printed';
 COMMENT ON COLUMN sandbox_exec.executions.stderr IS 'what the code wrote to standard error, tracebacks included';
 COMMENT ON COLUMN sandbox_exec.executions.stdout_truncated IS 'stdout went on beyond max_output_chars';
 COMMENT ON COLUMN sandbox_exec.executions.stderr_truncated IS 'stderr went on beyond max_output_chars';
+COMMENT ON COLUMN sandbox_exec.executions.tools_used IS 'tools that the code called, in the order of their first call';
 COMMENT ON COLUMN sandbox_exec.executions.owner IS 'whom it is for, in the application''s words';
 COMMENT ON COLUMN sandbox_exec.executions.org_id IS 'the application''s organization';
 COMMENT ON COLUMN sandbox_exec.executions.thread_id IS 'the application''s conversation or case';
+COMMENT ON COLUMN sandbox_exec.executions.parent_id IS 'the execution whose code enqueued it; null: an application did';
 COMMENT ON COLUMN sandbox_exec.executions.submitter IS 'database role that enqueued it';
 COMMENT ON COLUMN sandbox_exec.executions.runtime IS 'kind of executor that it needs';
 COMMENT ON COLUMN sandbox_exec.executions.runtime_version IS 'what ran it; null until it ended';

@@ -14,7 +14,7 @@
  *
  * No column holds an oid but regrole ones, which dumps write by name.  There is
  * no foreign key: a row of execution_input is written in the same transaction
- * as its execution, events under its row lock.
+ * as its execution, events and calls under its row lock.
  */
 CREATE TABLE sandbox_exec.execution (
     id uuid PRIMARY KEY,
@@ -27,6 +27,9 @@ CREATE TABLE sandbox_exec.execution (
     cancel_requested_at timestamptz,
     log_pos bigint NOT NULL DEFAULT 0,  -- last position of the log; 1 is the start itself
     log_size integer NOT NULL DEFAULT 0,    -- bytes of the stored part
+    call_count integer NOT NULL DEFAULT 0,      -- rows of the journal: seq goes from 1 to here
+    delivered_count integer NOT NULL DEFAULT 0, -- outcomes that the code was given
+    journal_size integer NOT NULL DEFAULT 0,    -- bytes of the journal
     worker_epoch bigint,                -- claims of in-server workers only:
     worker_no integer,                  -- which start of the server, which worker
     submitter regrole NOT NULL,
@@ -37,10 +40,12 @@ CREATE TABLE sandbox_exec.execution (
     max_attempts integer NOT NULL,      -- claims that may be lost
     attempt_count integer NOT NULL DEFAULT 0,
     exit_code integer,
+    depth integer NOT NULL DEFAULT 0,   -- 0: not enqueued by another execution
     ready boolean NOT NULL,             -- claimable while queued; false: run_at lies ahead
     solo boolean NOT NULL DEFAULT false,            -- a claim was lost: claim it alone
     known_started boolean NOT NULL DEFAULT false,   -- this attempt surely began
     claim_token uuid,
+    parent_id uuid,                     -- the execution whose code enqueued it
     status text COLLATE "C" NOT NULL DEFAULT 'queued',
     runtime text COLLATE "C" NOT NULL,
     owner text COLLATE "C" NOT NULL,
@@ -70,7 +75,9 @@ CREATE TABLE sandbox_exec.execution (
     CONSTRAINT execution_outcome CHECK
         ((status = 'succeeded' OR result IS NULL)
          AND (status IN ('failed', 'timed_out', 'cancelled')) = (error_code IS NOT NULL)
-         AND (error_code IS NOT NULL OR error IS NULL))
+         AND (error_code IS NOT NULL OR error IS NULL)),
+    CONSTRAINT execution_depth CHECK
+        ((parent_id IS NULL) = (depth = 0))
 );
 
 CREATE TABLE sandbox_exec.execution_input (
@@ -88,7 +95,8 @@ CREATE TABLE sandbox_exec.event (
     type text COLLATE "C" NOT NULL,
     data jsonb NOT NULL,
     PRIMARY KEY (execution_id, pos),
-    CONSTRAINT event_type CHECK (type IN ('stdout', 'stderr', 'custom', 'retry')),
+    CONSTRAINT event_type CHECK
+        (type IN ('stdout', 'stderr', 'custom', 'call', 'returned', 'retry')),
     CONSTRAINT event_pos CHECK (pos > 1)
 );
 
@@ -116,31 +124,7 @@ COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()'
 COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
 
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.execution_input', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.event', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.home', '');
-COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
-COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';
-COMMENT ON TABLE sandbox_exec.event IS 'the log of executions';
-COMMENT ON TABLE sandbox_exec.home IS 'where this queue is at home; see adopt()';
-COMMENT ON TABLE sandbox_exec.queue_pause IS 'whether the queue is paused; see pause_queue()';
-
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.queue_pause', '');
