@@ -21,12 +21,16 @@
 
 #include "access/xact.h"
 #include "api.h"
+#include "call.h"
 #include "caller.h"
 #include "catalog/pg_type.h"
+#include "containment.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "spi.h"
 #include "srf.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(enqueue_v1);
@@ -37,6 +41,8 @@ PG_FUNCTION_INFO_V1(cancel_v1);
 PG_FUNCTION_INFO_V1(claim_v1);
 PG_FUNCTION_INFO_V1(renew_v1);
 PG_FUNCTION_INFO_V1(append_v1);
+PG_FUNCTION_INFO_V1(call_v1);
+PG_FUNCTION_INFO_V1(journal_v1);
 PG_FUNCTION_INFO_V1(release_v1);
 PG_FUNCTION_INFO_V1(finalize_v1);
 PG_FUNCTION_INFO_V1(finalize_many_v1);
@@ -186,6 +192,7 @@ cancel_v1(PG_FUNCTION_ARGS)
 		.types = {REGROLEOID, UUIDOID, TEXTOID, TEXTOID},
 	};
 
+	containment_refuse_in_tool("cancel()");
 	return forward_value(fcinfo, &statement);
 }
 
@@ -198,6 +205,7 @@ cancel_v1(PG_FUNCTION_ARGS)
 static void
 refuse_transaction_block(const char *function)
 {
+	containment_refuse_in_tool(function);
 	if (IsTransactionBlock() || IsSubTransaction())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
@@ -241,6 +249,123 @@ append_v1(PG_FUNCTION_ARGS)
 
 	refuse_transaction_block("append()");
 	return forward_value(fcinfo, &statement);
+}
+
+/*
+ * Its own statements need to see what others commit while the tool runs: a
+ * renewal of the claim, a cancel.
+ */
+static void
+refuse_snapshot_isolation(const char *function)
+{
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s needs the isolation level READ COMMITTED", function),
+				 errdetail("This session's default_transaction_isolation is another."),
+				 errhint("SET default_transaction_isolation = 'read committed'.")));
+}
+
+static char *
+json_text(FunctionCallInfo fcinfo, int argument)
+{
+	Jsonb	   *json;
+
+	if (PG_ARGISNULL(argument))
+		return NULL;
+	json = PG_GETARG_JSONB_P(argument);
+	return JsonbToCString(NULL, &json->root, VARSIZE(json));
+}
+
+/* the elements of a JSON array, as a call takes events */
+static char *
+json_elements(FunctionCallInfo fcinfo, int argument)
+{
+	char	   *text = json_text(fcinfo, argument);
+
+	if (text == NULL)
+		return NULL;
+	if (text[0] != '[')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("events must be a JSON array"),
+				 errdetail("It is %s.", text[0] == '{' ? "an object" : "a scalar"),
+				 errhint("Give a JSON array of {\"type\", \"data\"}.")));
+	text[strlen(text) - 1] = '\0';
+	return text[1] ? text + 1 : NULL;
+}
+
+static CallRequest
+read_request(FunctionCallInfo fcinfo)
+{
+	static const char *const required[] = {"id", "token", "seq", "kind", "name"};
+	CallRequest request = {0};
+	int			i;
+
+	for (i = 0; i < lengthof(required); i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be null", required[i])));
+	request.id = *PG_GETARG_UUID_P(0);
+	request.token = *PG_GETARG_UUID_P(1);
+	request.seq = PG_GETARG_INT32(2);
+	request.kind = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	request.name = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	request.args = json_text(fcinfo, 5);
+	request.events = json_elements(fcinfo, 6);
+	return request;
+}
+
+/* outcome text, value jsonb; both null when the claim no longer holds */
+static Datum
+answer_row(FunctionCallInfo fcinfo, const CallAnswer *answer)
+{
+	Datum		values[2] = {0};
+	bool		nulls[2] = {true, true};
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 2)
+		elog(ERROR, "unexpected result type");
+	nulls[0] = answer->status != CALL_ANSWERED;
+	nulls[1] = nulls[0] || answer->value == NULL;
+	if (!nulls[0])
+		values[0] = CStringGetTextDatum(answer->ok ? "ok" : "error");
+	if (!nulls[1])
+		values[1] = DirectFunctionCall1(jsonb_in, CStringGetDatum(answer->value));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+Datum
+call_v1(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	CallRequest request = read_request(fcinfo);
+	CallAnswer	answer = {0};
+	Caller		caller;
+
+	refuse_transaction_block("call()");
+	refuse_snapshot_isolation("call()");
+	containment_refuse_session("call()");
+	caller = caller_enter();
+	SPI_connect();
+	MemoryContextSwitchTo(context);
+	call_run(&request, &answer);
+	SPI_finish();
+	caller_leave(&caller);
+	return answer_row(fcinfo, &answer);
+}
+
+Datum
+journal_v1(PG_FUNCTION_ARGS)
+{
+	static Statement statement = {
+		"SELECT * FROM sandbox_exec._journal($1, $2, $3, $4)", false,
+		{UUIDOID, UUIDOID, INT4OID, INT4OID}
+	};
+
+	refuse_transaction_block("journal()");
+	return forward_set(fcinfo, &statement);
 }
 
 Datum

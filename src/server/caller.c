@@ -14,8 +14,8 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-static Oid
-extension_owner(void)
+Oid
+caller_extension_owner(void)
 {
 	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -42,7 +42,7 @@ Caller
 caller_enter(void)
 {
 	Caller		caller;
-	Oid			owner = extension_owner();
+	Oid			owner = caller_extension_owner();
 
 	GetUserIdAndSecContext(&caller.user, &caller.security_context);
 	SetUserIdAndSecContext(owner, caller.security_context | SECURITY_LOCAL_USERID_CHANGE);

@@ -21,4 +21,7 @@ typedef struct Caller
 extern Caller caller_enter(void);
 extern void caller_leave(const Caller *caller);
 
+/* the owner of the extension */
+extern Oid	caller_extension_owner(void);
+
 #endif

@@ -125,6 +125,12 @@ slot_take_attention(void)
 	return wanted;
 }
 
+bool
+slot_is_wanted(void)
+{
+	return self != NULL && (slot_must_leave() || self->attention);
+}
+
 static void
 enter(WorkerState state)
 {

@@ -37,6 +37,12 @@ extern void slot_leave(void);
 extern bool slot_take_attention(void);
 
 /*
+ * It must leave, or a cancel hit one of its claims: interrupt what it does.
+ * For signal handlers; false in a process that is no worker.
+ */
+extern bool slot_is_wanted(void);
+
+/*
  * Nothing to do: a wake-up may choose this worker.  False when something became
  * ready since the last claim: claim again, don't sleep.
  */

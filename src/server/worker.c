@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "containment.h"
 #include "execution.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -281,6 +282,7 @@ sandbox_exec_worker_main(Datum arg)
 	BackgroundWorkerUnblockSignals();
 	if (!slot_attach(DatumGetInt32(arg), worker_no, &database))
 		proc_exit(0);
+	containment_note_search_path();
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
 	set_session_defaults();
 
