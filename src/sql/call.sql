@@ -23,7 +23,7 @@ CREATE FUNCTION sandbox_exec._call_begin(
     OUT function text, OUT function_oid oid, OUT trusted boolean, OUT submitter regrole,
     OUT owner text, OUT org_id text, OUT thread_id text, OUT lease_expires_at timestamptz)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     e sandbox_exec.execution;
@@ -93,7 +93,7 @@ BEGIN
     ELSIF sandbox_exec._is_blocked(name, e.owner) THEN
         value := sandbox_exec._call_error('tool_blocked', format('tool "%s" is blocked', name), name,
             'A policy of this database forbids it.', 'Do without, or ask an administrator.');
-    ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = e.submitter) THEN
+    ELSIF NOT EXISTS (SELECT FROM pg_authid r WHERE r.oid = e.submitter) THEN
         value := sandbox_exec._call_error('submitter_dropped', 'the role that submitted this execution no longer exists', name,
             NULL, NULL);
     ELSE

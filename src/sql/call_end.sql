@@ -4,22 +4,18 @@
  * SX001 and SX002 are for server/call.c alone: the token no longer holds, a
  * cancel was requested.  What the tool did is rolled back with the transaction.
  */
+-- the journal has everything; the log is for reading along
 CREATE FUNCTION sandbox_exec._call_events(
-    seq integer, kind text, name text, args jsonb, outcome text, value jsonb, room boolean)
+    seq integer, kind text, name text, args jsonb, outcome text, value jsonb, show_args boolean, show_value boolean)
 RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-    -- the journal has everything; the log is for reading along
-    SELECT jsonb_build_array(
-        jsonb_build_object('type', 'call', 'data',
-            jsonb_build_object('seq', seq, 'kind', kind, 'name', name)
-            || CASE WHEN room AND octet_length(coalesce(args::text, '')) <= 8192 THEN jsonb_build_object('args', args)
-                    ELSE '{"args": null, "omitted": true}' END),
-        jsonb_build_object('type', 'returned', 'data',
-            jsonb_build_object('seq', seq, 'outcome', outcome)
-            || CASE WHEN room AND octet_length(coalesce(value::text, '')) <= 8192 THEN jsonb_build_object('value', value)
-                    ELSE '{"value": null, "omitted": true}' END))
-$$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN jsonb_build_array(
+    jsonb_build_object('type', 'call', 'data',
+        jsonb_build_object('seq', seq, 'kind', kind, 'name', name)
+        || CASE WHEN show_args THEN jsonb_build_object('args', args) ELSE '{"args": null, "omitted": true}' END),
+    jsonb_build_object('type', 'returned', 'data',
+        jsonb_build_object('seq', seq, 'outcome', outcome)
+        || CASE WHEN show_value THEN jsonb_build_object('value', value) ELSE '{"value": null, "omitted": true}' END));
 
 CREATE FUNCTION sandbox_exec._call_end(
     id uuid, token uuid, seq integer, kind text, name text, args jsonb, outcome text, value jsonb,
@@ -28,7 +24,8 @@ RETURNS timestamptz
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 DECLARE
-    size CONSTANT integer := length(name) + coalesce(octet_length(args::text), 0) + coalesce(octet_length(value::text), 0);
+    args_size CONSTANT integer := coalesce(octet_length(args::text), 0);
+    value_size CONSTANT integer := coalesce(octet_length(value::text), 0);
     now timestamptz;
     held record;
 BEGIN
@@ -37,9 +34,9 @@ BEGIN
     UPDATE sandbox_exec.execution e
     SET log_pos = e.log_pos + jsonb_array_length(events) + 2,
         log_size = e.log_size + CASE WHEN events = '[]' THEN 0 ELSE octet_length(events::text) END
-                   + least(size, 16384) + 200,
+                   + least(args_size, 8192) + least(value_size, 8192) + 200,
         call_count = e.call_count + 1, delivered_count = e.delivered_count + 1,
-        journal_size = e.journal_size + size, known_started = true
+        journal_size = e.journal_size + length(name) + args_size + value_size, known_started = true
     WHERE e.id = _call_end.id AND e.status = 'running' AND e.claim_token = token
           AND e.cancel_requested_at IS NULL AND e.call_count = seq - 1
     RETURNING e.log_pos - jsonb_array_length(events) - 2 AS before, e.delivered_count, e.log_size <= 4194304 AS room
@@ -64,7 +61,8 @@ BEGIN
     INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
     SELECT id, held.before + x.place, now, x.event ->> 'type', x.event -> 'data'
     FROM jsonb_array_elements(
-             events || sandbox_exec._call_events(seq, kind, name, args, outcome, value, held.room))
+             events || sandbox_exec._call_events(seq, kind, name, args, outcome, value,
+                                                 held.room AND args_size <= 8192, held.room AND value_size <= 8192))
          WITH ORDINALITY x(event, place);
     PERFORM sandbox_exec._wake(id);
     RETURN now;

@@ -39,6 +39,7 @@ BEGIN
                                     || setweight(to_tsvector('pg_catalog.english', coalesce(g.description, '')), 'C'),
                                     any_word), 0) AS rank
             FROM sandbox_exec._granted_tools(sandbox_exec._execution_id()) g
+            WHERE split_part(g.name, '.', 1) <> 'tools'     -- whoever asks has found these
         ), found AS (
             SELECT r.*, row_number() OVER (ORDER BY r.same DESC, r.rank DESC, r.part DESC, r.name) AS place
             FROM ranked r

@@ -14,12 +14,15 @@ CREATE UNIQUE INDEX policy_key ON sandbox_exec.policy (pattern, coalesce(owner, 
 COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, and by whom; see set_policy()';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
 
+-- PL/pgSQL, as everything in the way of a call: its plans are kept
 CREATE FUNCTION sandbox_exec._is_blocked(name text, owner text) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT EXISTS (SELECT FROM sandbox_exec.policy p
+BEGIN
+    RETURN EXISTS (SELECT FROM sandbox_exec.policy p
                    WHERE p.action = 'block' AND (p.owner IS NULL OR p.owner = _is_blocked.owner)
-                         AND sandbox_exec._matches(_is_blocked.name, p.pattern))
+                         AND sandbox_exec._matches(_is_blocked.name, p.pattern));
+END
 $$;
 
 CREATE FUNCTION sandbox_exec.set_policy(pattern text, action text, owner text DEFAULT NULL) RETURNS void
