@@ -4,8 +4,8 @@
 BEGIN;      -- no worker sees these
 SELECT sandbox_exec.enqueue('defaults') IS NOT NULL AS id;
 SELECT e.status, e.submitter = current_user::regrole AS own, e.owner = current_user AS owner, e.org_id, e.thread_id,
-       e.runtime, e.rank, e.timeout_ms, e.max_output_chars, e.memory_limit_kb, e.max_attempts, e.idempotency_key,
-       e.run_at = e.created_at AS at_once, i.args, i.tools
+       e.runtime, e.rank, e.timeout_ms, e.max_output_chars, e.memory_limit_kb, e.max_attempts, i.idempotency_key,
+       i.submitter = e.submitter AND i.owner = e.owner AS same, e.run_at = e.created_at AS at_once, i.args, i.tools
 FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i USING (id) WHERE i.code = 'defaults' \gx
 
 -- null stands for the default
@@ -20,7 +20,7 @@ SELECT sandbox_exec.enqueue(
     tools => '{lookup,send}', timeout => '1500 ms', max_output_chars => 7, memory_limit_kb => 2048, max_attempts => 5,
     priority => 3, run_at => '2001-02-03 04:05:06+00', idempotency_key => 'key-1', runtime => 'test') IS NOT NULL AS id;
 SELECT e.ready, e.owner, e.org_id, e.thread_id, e.runtime, e.rank, e.timeout_ms, e.max_output_chars,
-       e.memory_limit_kb, e.max_attempts, e.idempotency_key, e.run_at = '2001-02-03 04:05:06+00' AS past_run_at_is_kept,
+       e.memory_limit_kb, e.max_attempts, i.idempotency_key, e.run_at = '2001-02-03 04:05:06+00' AS past_run_at_is_kept,
        i.args, i.tools
 FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i USING (id) WHERE i.code = 'everything' \gx
 

@@ -44,7 +44,7 @@ FROM sandbox_exec.event v JOIN sandbox_exec.execution e ON e.id = v.execution_id
 WHERE v.execution_id = test.id('f4') ORDER BY v.pos;
 SELECT log_pos FROM sandbox_exec.execution WHERE id = test.id('f5');
 
--- the executor's own failure: again while attempts are left, without its output
+-- the executor's own failure: again while attempts are left; what it had printed is logged
 SELECT done FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f8', 'failed', '{"error_code": "executor_error",
     "error": "the runner died", "exit_code": 9, "events": [{"type": "stdout", "data": {"text": "lost"}}]}')));
 SELECT * FROM test.outcomes WHERE code = 'f8';
@@ -62,7 +62,6 @@ SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'q
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'cancelled')));
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'succeeded', '{"error": "x"}')));
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'failed', '{"result": 1}')));
-SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'failed', '{"error_code": "two words"}')));
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'failed', '{"error_code": ""}')));
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'failed', jsonb_build_object('error_code', repeat('x', 64)))));
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'succeeded', jsonb_build_object('result', repeat('x', 1048575)))));

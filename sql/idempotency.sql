@@ -22,7 +22,7 @@ SELECT test.error($$ SELECT sandbox_exec.enqueue('', runtime => 'test', idempote
 -- the key holds after the end, and is free when the record goes
 SELECT sandbox_exec.cancel(:'first');
 SELECT sandbox_exec.enqueue('third', runtime => 'test', idempotency_key => 'k') = :'first' AS same;
-DELETE FROM sandbox_exec.execution WHERE id = :'first';
+DELETE FROM sandbox_exec.execution_input WHERE id = :'first';
 SELECT sandbox_exec.enqueue('fourth', runtime => 'test', idempotency_key => 'k') <> :'first' AS other;
 
 -- within one transaction, and after a rollback

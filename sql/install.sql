@@ -58,7 +58,7 @@ WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND has_function_privilege('
 SELECT p.oid::regprocedure AS unpinned FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND l.lanname <> 'c'
       AND NOT coalesce(p.proconfig::text LIKE '%search_path=pg_catalog, pg_temp%', false)
-ORDER BY p.proname COLLATE "C";  -- these two are inlined: bound when created, or qualified throughout
+ORDER BY p.proname COLLATE "C";  -- these are inlined: bound when created, or qualified throughout
 
 -- dumps keep every table; no column holds an oid but roles
 SELECT c.relname FROM pg_class c
@@ -66,7 +66,8 @@ WHERE c.relnamespace = 'sandbox_exec'::regnamespace AND c.relkind IN ('r', 'S')
       AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'sandbox_exec');
 SELECT a.attrelid::regclass, a.attname, a.atttypid::regtype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
 WHERE c.relnamespace = 'sandbox_exec'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
-      AND (a.atttypid = 'oid'::regtype OR a.atttypid::regtype::text ~ '^reg');
+      AND (a.atttypid = 'oid'::regtype OR a.atttypid::regtype::text ~ '^reg')
+ORDER BY c.relname COLLATE "C";
 
 -- helpers
 CREATE SCHEMA test;

@@ -24,7 +24,7 @@ SET ROLE regress_alice;
 SELECT sandbox_exec.enqueue('alice', runtime => 'test') IS NOT NULL AS id;
 SELECT submitter, owner FROM sandbox_exec.executions;
 SET ROLE "regress Odd""Name";
-SELECT sandbox_exec.enqueue('odd', runtime => 'test') IS NOT NULL AS id;
+SELECT sandbox_exec.enqueue('odd', runtime => 'odd') IS NOT NULL AS id;
 SELECT submitter, owner FROM sandbox_exec.executions;
 RESET ROLE;
 SET SESSION AUTHORIZATION regress_bob;
@@ -73,13 +73,14 @@ SELECT count(*) FROM sandbox_exec.wait(:'alice', '0');
 SELECT sandbox_exec.cancel(:'alice');
 SELECT count(*) FROM sandbox_exec.due;
 SELECT ready FROM sandbox_exec.queue_stats;
+SELECT detail FROM sandbox_exec.health WHERE check_name = 'runtimes';
 -- nor by a function that peeks at rows before the view's filter
 CREATE FUNCTION pg_temp.peek(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001
     AS $$ BEGIN RAISE NOTICE 'sees %', $1; RETURN true; END $$;
 SELECT count(*) FROM sandbox_exec.executions WHERE pg_temp.peek(owner);
 -- nor the tables, nor the functions behind the API
 SELECT * FROM sandbox_exec.execution;
-INSERT INTO sandbox_exec.execution_input VALUES (gen_random_uuid(), 'x', NULL, '{}');
+DELETE FROM sandbox_exec.execution_input;
 SELECT sandbox_exec._get('regress_alice', :'alice', NULL);
 SELECT sandbox_exec._enqueue('regress_alice', 'x', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 -- nor by way of operators and functions in front of the search path

@@ -12,6 +12,7 @@
 /* stands for the length of a text that is absent */
 #define TEXT_ABSENT UINT32_MAX
 
+/* little-endian, whatever the machine is */
 static void
 store_u32(uint8_t *at, uint32_t value)
 {
@@ -44,6 +45,9 @@ reserve(FrameWriter *w, size_t n)
 	return at;
 }
 
+/*
+ * The header's length is unknown until frame_end(); only its type is written.
+ */
 void
 frame_begin(FrameWriter *w, void *buffer, size_t capacity, uint8_t type)
 {
@@ -58,6 +62,7 @@ frame_begin(FrameWriter *w, void *buffer, size_t capacity, uint8_t type)
 		header[4] = type;
 }
 
+/* one byte needs no assembling */
 void
 frame_put_u8(FrameWriter *w, uint8_t value)
 {
@@ -73,6 +78,9 @@ frame_put_u32(FrameWriter *w, uint32_t value)
 		store_u32(at, value);
 }
 
+/*
+ * Signed values travel as the unsigned ones of the same bits, in two halves.
+ */
 void
 frame_put_i64(FrameWriter *w, int64_t value)
 {
@@ -80,6 +88,7 @@ frame_put_i64(FrameWriter *w, int64_t value)
 	frame_put_u32(w, (uint32_t) ((uint64_t) value >> 32));
 }
 
+/* An empty run may come with a null pointer, which memcpy() mustn't see. */
 void
 frame_put_bytes(FrameWriter *w, const void *data, size_t length)
 {
@@ -89,6 +98,10 @@ frame_put_bytes(FrameWriter *w, const void *data, size_t length)
 		memcpy(at, data, length);
 }
 
+/*
+ * The length UINT32_MAX stands for absence: no payload is ever that long, so
+ * it can't be taken for a length.
+ */
 void
 frame_put_text(FrameWriter *w, FrameText text)
 {
@@ -101,6 +114,10 @@ frame_put_text(FrameWriter *w, FrameText text)
 	frame_put_bytes(w, text.data, text.length);
 }
 
+/*
+ * An overflow anywhere makes the whole frame worthless: nothing is ever sent
+ * in part.
+ */
 size_t
 frame_end(FrameWriter *w)
 {
@@ -110,6 +127,10 @@ frame_end(FrameWriter *w)
 	return w->used;
 }
 
+/*
+ * Nothing is consumed: a caller that reads from a socket asks again with more
+ * bytes until the frame is whole.
+ */
 int
 frame_peek(const uint8_t *data, size_t length, size_t max_payload,
 		   uint8_t *type, FrameReader *payload, size_t *size)
@@ -148,6 +169,10 @@ take(FrameReader *r, size_t n)
 	return at;
 }
 
+/*
+ * Each getter yields zero once the reader is broken, so decoders need no
+ * check between fields.
+ */
 uint8_t
 frame_get_u8(FrameReader *r)
 {
@@ -174,6 +199,10 @@ frame_get_i64(FrameReader *r)
 	return (int64_t) ((uint64_t) load_u32(at) | (uint64_t) load_u32(at + 4) << 32);
 }
 
+/*
+ * What could not be read is zeroed: the caller's buffer is never left with
+ * what happened to be in it.
+ */
 void
 frame_get_bytes(FrameReader *r, void *into, size_t length)
 {
@@ -187,6 +216,10 @@ frame_get_bytes(FrameReader *r, void *into, size_t length)
 		memcpy(into, at, length);
 }
 
+/*
+ * The text points into the payload: it lives as long as the buffer does, and
+ * nothing is copied.
+ */
 FrameText
 frame_get_text(FrameReader *r)
 {
@@ -204,6 +237,10 @@ frame_get_text(FrameReader *r)
 	return text;
 }
 
+/*
+ * Leftover bytes are as bad as missing ones: both mean that the two sides
+ * disagree about the form.
+ */
 bool
 frame_complete(const FrameReader *r)
 {

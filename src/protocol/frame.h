@@ -53,7 +53,7 @@ extern void frame_begin(FrameWriter *w, void *buffer, size_t capacity, uint8_t t
 extern void frame_put_u8(FrameWriter *w, uint8_t value);
 extern void frame_put_u32(FrameWriter *w, uint32_t value);
 extern void frame_put_i64(FrameWriter *w, int64_t value);
-extern void frame_put_bytes(FrameWriter *w, const void *data, size_t length);	/* no length prefix */
+extern void frame_put_bytes(FrameWriter *w, const void *data, size_t length);	/* bare */
 extern void frame_put_text(FrameWriter *w, FrameText text); /* absent stays absent */
 
 /* fill in the header; returns the frame's size, or 0 after an overflow */

@@ -8,6 +8,7 @@
 #include "message.h"
 #include "utf8.h"
 
+/* absent texts are always within bounds */
 static bool
 within(FrameText text, size_t limit)
 {
@@ -25,6 +26,10 @@ get_bool(FrameReader *r)
 	return value == 1;
 }
 
+/*
+ * The order of the fields is the protocol: put and get stand next to each
+ * other, and a change of either raises PROTOCOL_VERSION.
+ */
 size_t
 message_put_ready(void *buffer, size_t capacity, const ReadyMessage *m)
 {
@@ -37,6 +42,9 @@ message_put_ready(void *buffer, size_t capacity, const ReadyMessage *m)
 	return frame_end(&w);
 }
 
+/*
+ * The version text goes into the record as it is, so it must be sound text.
+ */
 bool
 message_get_ready(FrameReader *payload, ReadyMessage *m)
 {
@@ -65,6 +73,10 @@ message_put_run(void *buffer, size_t capacity, const RunMessage *m)
 	return frame_end(&w);
 }
 
+/*
+ * The runner trusts its worker more than the reverse, but a wrong length here
+ * would still be a wrong execution: everything is bounded all the same.
+ */
 bool
 message_get_run(FrameReader *payload, RunMessage *m)
 {
@@ -155,6 +167,11 @@ text_is_sound(FrameText text, size_t limit)
 		(within(text, limit) && utf8_valid(text.data, text.length));
 }
 
+/*
+ * The runner may have been taken over by the code: whatever this accepts must
+ * be harmless to every later step.  The result's JSON is checked apart
+ * (json_check.h), since only the worker needs that.
+ */
 bool
 message_get_done(FrameReader *payload, DoneMessage *m)
 {

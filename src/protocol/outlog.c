@@ -34,24 +34,31 @@
 
 typedef _Atomic uint32_t SharedWord;
 
+/*
+ * The reader maps the area read-only and atomic loads want a pointer to non-
+ * const, hence the way through an integer.
+ */
 static SharedWord *
 word(const void *area, uint32_t offset)
 {
 	return (SharedWord *) ((uintptr_t) area + offset);
 }
 
+/* acquire: what was stored before the word is seen after it */
 static uint32_t
 load(const void *area, uint32_t offset)
 {
 	return atomic_load_explicit(word(area, offset), memory_order_acquire);
 }
 
+/* release: who sees the word sees what was stored before it */
 static void
 store(void *area, uint32_t offset, uint32_t value)
 {
 	atomic_store_explicit(word(area, offset), value, memory_order_release);
 }
 
+/* records begin at multiples of four, as their words need it */
 static uint32_t
 aligned(uint32_t n)
 {
@@ -62,6 +69,7 @@ aligned(uint32_t n)
  * Writer
  * ------------------------------------------------------------------------ */
 
+/* The generation comes last: who sees it raised sees an empty area. */
 void
 outlog_reset(OutlogWriter *w, void *area, uint32_t max_chars)
 {
@@ -176,6 +184,10 @@ complete_partial(OutlogWriter *w, OutlogStream stream, const char *text, size_t 
 	return taken;
 }
 
+/*
+ * Whatever is left incomplete at the end is held back, and comes first next
+ * time.
+ */
 void
 outlog_write(OutlogWriter *w, OutlogStream stream, const char *text, size_t length)
 {
@@ -215,6 +227,7 @@ outlog_emit(OutlogWriter *w, const char *json, size_t length)
 	return true;
 }
 
+/* What was held back will never be complete now: it becomes U+FFFD. */
 void
 outlog_finish(OutlogWriter *w)
 {
@@ -304,6 +317,7 @@ outlog_generation(const void *area)
 	return load(area, AREA_GENERATION);
 }
 
+/* there is no way back from an unsound area: later reads fail, too */
 static int
 broken(OutlogCursor *cursor)
 {
@@ -311,6 +325,10 @@ broken(OutlogCursor *cursor)
 	return -1;
 }
 
+/*
+ * The loop passes over records that hold nothing (more) to read; it ends
+ * since each one lies behind the other and the area is finite.
+ */
 int
 outlog_read(const void *area, OutlogCursor *cursor,
 			char *buffer, size_t capacity, OutlogPiece *piece)

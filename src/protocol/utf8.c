@@ -9,6 +9,7 @@
 #define REPLACEMENT "\xEF\xBF\xBD"	/* U+FFFD */
 #define REPLACEMENT_BYTES 3
 
+/* 10xxxxxx */
 static bool
 is_continuation(uint8_t byte)
 {
@@ -52,6 +53,10 @@ announced_length(uint8_t lead)
 	return 0;
 }
 
+/*
+ * The second byte decides whether the form is strict; the others only have to
+ * be continuations.
+ */
 size_t
 utf8_char_length(const char *text, size_t length)
 {
@@ -73,6 +78,39 @@ utf8_char_length(const char *text, size_t length)
 	return need;
 }
 
+/* one to four bytes, six bits in each but the first */
+size_t
+utf8_encode(uint32_t code, char *out)
+{
+	if (code < 0x80)
+	{
+		out[0] = (char) code;
+		return 1;
+	}
+	if (code < 0x800)
+	{
+		out[0] = (char) (0xC0 | code >> 6);
+		out[1] = (char) (0x80 | (code & 0x3F));
+		return 2;
+	}
+	if (code < 0x10000)
+	{
+		out[0] = (char) (0xE0 | code >> 12);
+		out[1] = (char) (0x80 | (code >> 6 & 0x3F));
+		out[2] = (char) (0x80 | (code & 0x3F));
+		return 3;
+	}
+	out[0] = (char) (0xF0 | code >> 18);
+	out[1] = (char) (0x80 | (code >> 12 & 0x3F));
+	out[2] = (char) (0x80 | (code >> 6 & 0x3F));
+	out[3] = (char) (0x80 | (code & 0x3F));
+	return 4;
+}
+
+/*
+ * Looks back for the lead byte of the last character.  A lead that its own
+ * followers already contradict can't be completed, so it isn't waited for.
+ */
 size_t
 utf8_partial_length(const char *text, size_t length)
 {
@@ -94,6 +132,7 @@ utf8_partial_length(const char *text, size_t length)
 	return 0;
 }
 
+/* NUL is UTF-8, but no PostgreSQL text can hold it */
 bool
 utf8_valid(const char *text, size_t length)
 {
@@ -110,6 +149,10 @@ utf8_valid(const char *text, size_t length)
 	return true;
 }
 
+/*
+ * Each unsound byte becomes one U+FFFD.  (Unicode recommends one for a
+ * maximal subpart, which would need look-ahead over what isn't there yet.).
+ */
 size_t
 utf8_sanitize(const char *text, size_t length,
 			  char *out, size_t capacity, size_t max_chars,
@@ -143,6 +186,7 @@ utf8_sanitize(const char *text, size_t length,
 	return to;
 }
 
+/* the text is valid, so a cut may move back by three bytes at most */
 size_t
 utf8_clip(const char *text, size_t length, size_t limit)
 {

@@ -15,6 +15,9 @@
 /* bytes of the valid character at text, or 0 when there is none */
 extern size_t utf8_char_length(const char *text, size_t length);
 
+/* write a code point (no surrogate, U+10FFFF at most); returns the bytes: 1 to 4 */
+extern size_t utf8_encode(uint32_t code, char *out);
+
 /*
  * Bytes at the end of text that begin a character which more bytes could
  * complete: 0 to 3.

@@ -53,6 +53,11 @@ typedef struct Arena
 
 static Arena arena;
 
+/*
+ * MAP_FIXED_NOREPLACE: an address that is taken is a failure, never a mapping
+ * lost.  MAP_NORESERVE: address space for the worst case costs nothing until
+ * it is touched.
+ */
 bool
 arena_create(size_t max_limit, const ArenaHandlers *handlers)
 {
@@ -75,6 +80,7 @@ arena_create(size_t max_limit, const ArenaHandlers *handlers)
 	return true;
 }
 
+/* small and large region are equally large: each could be all of a program */
 size_t
 arena_mapped(void)
 {
@@ -92,6 +98,7 @@ pressure_mark(void)
 	return arena.baseline + arena.limit / 4 * 3;
 }
 
+/* use beyond this is over the limit */
 static size_t
 hard_mark(void)
 {
@@ -134,6 +141,10 @@ fallen_low(void)
 		watch_from(arena.used);
 }
 
+/*
+ * The one place where use changes.  Both comparisons are false in all but a
+ * few of a million calls.
+ */
 static inline void
 account(size_t old_size, size_t new_size)
 {
@@ -157,6 +168,7 @@ account(size_t old_size, size_t new_size)
  * Blocks of the image
  * ------------------------------------------------------------------------ */
 
+/* the image lies below both other regions, so one comparison tells */
 static bool
 in_image(const void *block)
 {
@@ -221,6 +233,7 @@ share_budget(void)
 	arena.large_limit = arena.large_base + least(arena.budget - small, arena.region_size);
 }
 
+/* the budget is divided anew only when a heap reached memory it never had */
 static void *
 heap_alloc(size_t size)
 {
@@ -243,6 +256,11 @@ heap_alloc(size_t size)
 	return block;
 }
 
+/*
+ * Anything but NULL, whatever it takes: Lua would react to NULL with an
+ * emergency collection, which has been the way into several defects of the
+ * VM.
+ */
 static void *
 new_block(size_t size)
 {
@@ -254,6 +272,7 @@ new_block(size_t size)
 	return block;
 }
 
+/* the block's address and size tell whose it is */
 static void
 free_block(void *block, size_t size)
 {
@@ -282,6 +301,7 @@ fits_in_place(void *block, size_t old_size, size_t new_size)
 	return done;
 }
 
+/* Growing moves a block only where it can't grow in place. */
 static void *
 resize_block(void *block, size_t old_size, size_t new_size)
 {
@@ -295,6 +315,9 @@ resize_block(void *block, size_t old_size, size_t new_size)
 	return moved;
 }
 
+/*
+ * Accounted before anything is touched: a block over the limit is never made.
+ */
 void *
 arena_alloc(void *unused, void *block, size_t old_size, size_t new_size)
 {
@@ -320,6 +343,10 @@ arena_alloc(void *unused, void *block, size_t old_size, size_t new_size)
  * The image as a whole
  * ------------------------------------------------------------------------ */
 
+/*
+ * The copy is read-only from now on: a runner that was taken over could
+ * otherwise prepare the ground for the next execution.
+ */
 bool
 arena_seal(void)
 {
@@ -335,6 +362,10 @@ arena_seal(void)
 	return mprotect(arena.image_copy, size, PROT_READ) == 0;
 }
 
+/*
+ * Memory beyond the image isn't cleared: nothing reads a block before writing
+ * it, and the next execution is the same submitter's and owner's.
+ */
 void
 arena_restore(size_t limit)
 {

@@ -25,12 +25,14 @@ struct LargeBlock
 	LargeBlock *previous;
 };
 
+/* sizes are multiples of 16, which leaves the low bits for flags */
 static size_t
 size_of(const LargeBlock *block)
 {
 	return block->head & ~FLAGS;
 }
 
+/* also right for the last block: then it is the top */
 static LargeBlock *
 after(const LargeBlock *block)
 {
@@ -44,12 +46,17 @@ before(const LargeBlock *block)
 	return (LargeBlock *) ((uintptr_t) block - ((const size_t *) block)[-1]);
 }
 
+/* from the address that the caller knows */
 static LargeBlock *
 block_of(void *memory)
 {
 	return (LargeBlock *) ((uintptr_t) memory - HEADER);
 }
 
+/*
+ * The row is the power of two, the column the next three bits: each list
+ * holds sizes within an eighth of each other.
+ */
 static void
 place(size_t size, unsigned *row, unsigned *column)
 {
@@ -57,6 +64,10 @@ place(size_t size, unsigned *row, unsigned *column)
 	*column = (size >> (*row - 3)) & (LARGE_COLUMNS - 1);
 }
 
+/*
+ * A block without predecessor is the head of its list, and may have been its
+ * only block.
+ */
 static void
 unlink_block(LargeHeap *heap, LargeBlock *block)
 {
@@ -181,6 +192,10 @@ block_size(size_t size)
 	return (size + HEADER + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/*
+ * Only the bits are cleared; 2.5 kB of list heads would be a quarter of the
+ * work of putting back the whole state.
+ */
 void
 large_reset(LargeHeap *heap, void *base)
 {
@@ -190,6 +205,10 @@ large_reset(LargeHeap *heap, void *base)
 	memset(heap->columns, 0, sizeof(heap->columns));
 }
 
+/*
+ * A free block first, however far down: that keeps the touched memory small,
+ * which decides whether the process can be kept.
+ */
 void *
 large_alloc(LargeHeap *heap, size_t size, const uint8_t *limit)
 {
@@ -217,12 +236,17 @@ large_alloc(LargeHeap *heap, size_t size, const uint8_t *limit)
 	return (uint8_t *) block + HEADER;
 }
 
+/* merges at once, so no two free blocks ever lie side by side */
 void
 large_free(LargeHeap *heap, void *memory)
 {
 	release(heap, block_of(memory));
 }
 
+/*
+ * A growing table's array is mostly the last block, and then only the top
+ * moves.
+ */
 bool
 large_resize(LargeHeap *heap, void *memory, size_t size, const uint8_t *limit)
 {

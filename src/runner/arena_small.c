@@ -9,18 +9,21 @@
 
 #include <string.h>
 
+/* slabs are aligned to their size, which is a power of two */
 static Slab *
 slab_of(void *block)
 {
 	return (Slab *) ((uintptr_t) block & ~(uintptr_t) (SLAB_SIZE - 1));
 }
 
+/* a freed block, or one that was never given out */
 static int
 has_room(const Slab *slab)
 {
 	return slab->free != NULL || slab->carved + slab->size <= SLAB_SIZE;
 }
 
+/* at the front: what was used last is in the cache */
 static void
 link_slab(SmallHeap *heap, Slab *slab)
 {
@@ -33,6 +36,7 @@ link_slab(SmallHeap *heap, Slab *slab)
 	*head = slab;
 }
 
+/* when it's full, or when it's given back */
 static void
 unlink_slab(SmallHeap *heap, Slab *slab)
 {
@@ -44,6 +48,7 @@ unlink_slab(SmallHeap *heap, Slab *slab)
 		slab->next->previous = slab->previous;
 }
 
+/* slabs of the last run are simply forgotten */
 void
 small_reset(SmallHeap *heap, void *base)
 {
@@ -75,6 +80,7 @@ new_slab(SmallHeap *heap, unsigned class, const uint8_t *limit)
 	return slab;
 }
 
+/* A freed block before a fresh one, for the same reason. */
 void *
 small_alloc(SmallHeap *heap, unsigned class, const uint8_t *limit)
 {
@@ -101,6 +107,10 @@ small_alloc(SmallHeap *heap, unsigned class, const uint8_t *limit)
 	return block;
 }
 
+/*
+ * A slab that was full isn't in any list: the first block that comes back
+ * puts it there.
+ */
 void
 small_free(SmallHeap *heap, void *block)
 {

@@ -28,6 +28,7 @@ floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0);
 }
 
+/* never negative, also for dates before 1970 */
 static int64_t
 floor_mod(int64_t a, int64_t b)
 {
@@ -47,6 +48,10 @@ month_start(int64_t year, int month)
 		of_era * 365 + of_era / 4 - of_era / 100 + of_year - EPOCH_DAYS;
 }
 
+/*
+ * Only the month has to be brought into range; days and smaller units just
+ * add up.
+ */
 int64_t
 calendar_to_seconds(int64_t year, int64_t month, int64_t day,
 					int64_t hour, int64_t minute, int64_t second)
@@ -57,6 +62,10 @@ calendar_to_seconds(int64_t year, int64_t month, int64_t day,
 	return days * DAY_SECONDS + hour * 3600 + minute * 60 + second;
 }
 
+/*
+ * The year of the era is found by taking out of its days the leap days that
+ * passed: one in 1460, none in 36524, one in 146096.
+ */
 bool
 calendar_from_seconds(int64_t seconds, CalendarTime *t)
 {
@@ -109,6 +118,7 @@ iso_week(const CalendarTime *t, int64_t *year)
 	return week;
 }
 
+/* every number that strftime prints has a fixed form */
 static size_t
 put_number(char *buffer, const char *format, long long value)
 {
@@ -131,6 +141,7 @@ put_all(char *buffer, const char *conversions, const CalendarTime *t)
 	return n;
 }
 
+/* a name, or its first letters */
 static size_t
 put_text(char *buffer, const char *text, size_t limit)
 {
@@ -188,6 +199,7 @@ format_compound(char *buffer, char conversion, const CalendarTime *t)
 	}
 }
 
+/* numbers here, everything else in format_compound() */
 size_t
 calendar_format(char *buffer, char conversion, const CalendarTime *t)
 {

@@ -22,6 +22,10 @@ static const char traceback_key;
 /* an error's JSON is worth reading up to here */
 #define MAX_JSON_TEXT 1000
 
+/*
+ * Formatted at once: when the error has left the protected call, the stack
+ * that it speaks of is gone.
+ */
 int
 error_traceback(lua_State *L)
 {
@@ -106,6 +110,7 @@ own_code(lua_State *L, int index, char *code)
 	return usable;
 }
 
+/* stderr has what the stock interpreter would print there */
 static void
 print_line(const char *text, size_t length)
 {
@@ -113,6 +118,10 @@ print_line(const char *text, size_t length)
 	execution_print(OUTLOG_STDERR, "\n", 1);
 }
 
+/*
+ * The code is looked for first and raw, so that it is right even where
+ * describing the error fails.
+ */
 void
 error_outcome(lua_State *L, const char *code)
 {

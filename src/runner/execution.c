@@ -22,6 +22,10 @@ seed_from(const uint8_t *bytes)
 	return (int64_t) value;
 }
 
+/*
+ * Field by field, without the buffers: clearing 8 kB for each execution would
+ * cost more than restoring the Lua state.
+ */
 void
 execution_begin(const RunMessage *request, void *area)
 {
@@ -35,12 +39,14 @@ execution_begin(const RunMessage *request, void *area)
 	outlog_reset(&current.output, area, request->max_output_chars);
 }
 
+/* The first reading is the start itself. */
 int64_t
 execution_read_clock(void)
 {
 	return current.readings++;
 }
 
+/* the cap on characters is the writer's concern */
 void
 execution_set_clock(int64_t now_ms)
 {
@@ -54,6 +60,7 @@ execution_print(OutlogStream stream, const char *text, size_t length)
 	outlog_write(&current.output, stream, text, length);
 }
 
+/* all texts of an outcome are far shorter than 4 GB */
 static FrameText
 as_text(const char *data, size_t length)
 {
@@ -62,6 +69,7 @@ as_text(const char *data, size_t length)
 	return text;
 }
 
+/* The text isn't copied: it may be a megabyte. */
 void
 execution_succeed(const char *result, size_t length)
 {
@@ -70,6 +78,10 @@ execution_succeed(const char *result, size_t length)
 	current.outcome.result = as_text(result, length);
 }
 
+/*
+ * The text comes from the code and may be anything; the record takes valid
+ * text of bounded length.  The code is one of error_codes.h, or was checked.
+ */
 void
 execution_fail(const char *code, int exit_code, const char *text, size_t length)
 {
@@ -87,12 +99,18 @@ execution_fail(const char *code, int exit_code, const char *text, size_t length)
 	current.outcome.error = as_text(current.error, n);
 }
 
+/* see Execution.end for why this may skip Lua's frames */
 void
 execution_end(void)
 {
 	longjmp(current.end, 1);
 }
 
+/*
+ * Called from within the allocator, so it must not use Lua.  Whatever was
+ * going on, a result half written for instance, this is what the execution
+ * came to.
+ */
 void
 execution_out_of_memory(void)
 {

@@ -13,6 +13,7 @@
 /* the address is the registry key; the table's [1] is the last number given */
 static const char registry_key;
 
+/* Weak keys: being printed doesn't keep an object alive. */
 void
 identity_prepare(lua_State *L)
 {
@@ -43,6 +44,10 @@ assign(lua_State *L, int table, int index)
 	return number;
 }
 
+/*
+ * Not by address: once an object is collected, another one may lie there, and
+ * would be taken for the first.
+ */
 const void *
 identity_of(lua_State *L, int index)
 {
@@ -64,6 +69,7 @@ identity_of(lua_State *L, int index)
 	return (const void *) (size_t) number;
 }
 
+/* Flags and width of the format stay; only the conversion changes. */
 int
 identity_format(char *buffer, size_t size, const char *format, const void *value)
 {

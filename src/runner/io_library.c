@@ -24,6 +24,7 @@ write_arguments(lua_State *L, OutlogStream stream, int first)
 	}
 }
 
+/* raises the usual error for anything that isn't a stream */
 static OutlogStream
 check_stream(lua_State *L)
 {
@@ -47,6 +48,7 @@ io_read(lua_State *L)
 	return 1;
 }
 
+/* returns the stream, so that calls can be chained */
 static int
 stream_write(lua_State *L)
 {
@@ -64,6 +66,7 @@ stream_nothing(lua_State *L)
 	return 1;
 }
 
+/* stock prints an address here */
 static int
 stream_tostring(lua_State *L)
 {
@@ -71,6 +74,10 @@ stream_tostring(lua_State *L)
 	return 1;
 }
 
+/*
+ * Locked by __metatable: the methods are shared by both streams, and a
+ * replaced write would hide output from whoever prints next.
+ */
 static void
 stream_metatable(lua_State *L)
 {
@@ -100,6 +107,10 @@ new_stream(lua_State *L, OutlogStream stream)
 	luaL_setmetatable(L, STREAM_TYPE);
 }
 
+/*
+ * The names are few on purpose: a function that always fails would be found
+ * by code that asks whether it exists.
+ */
 void
 io_library(lua_State *L)
 {

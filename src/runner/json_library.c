@@ -9,6 +9,10 @@
 
 #include "lauxlib.h"
 
+/*
+ * The text grows in a userdata, so it counts against the memory limit like
+ * everything else.
+ */
 static int
 json_encode(lua_State *L)
 {
@@ -23,6 +27,7 @@ json_encode(lua_State *L)
 	return 1;
 }
 
+/* Errors name the byte, from 1, as string positions in Lua are. */
 static int
 json_decode(lua_State *L)
 {
@@ -59,6 +64,7 @@ json_array(lua_State *L)
 	return 1;
 }
 
+/* null is a value and not a function: it can be compared with ==. */
 void
 json_library(lua_State *L)
 {

@@ -9,6 +9,7 @@
 /* the addresses are registry keys */
 static const char marker_keys[3];
 
+/* as JSON spells it */
 static int
 null_tostring(lua_State *L)
 {
@@ -16,6 +17,11 @@ null_tostring(lua_State *L)
 	return 1;
 }
 
+/*
+ * Null is a userdata and not nil: tables can hold it, so no member or element
+ * is lost on the way through Lua.  It counts as true, as everything does that
+ * isn't nil or false.
+ */
 void
 json_markers_prepare(lua_State *L)
 {
@@ -37,12 +43,14 @@ json_markers_prepare(lua_State *L)
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &marker_keys[JSON_OBJECT]);
 }
 
+/* by registry key: what the code does to json doesn't matter here */
 void
 json_marker_push(lua_State *L, JsonMarker marker)
 {
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &marker_keys[marker]);
 }
 
+/* there is one, so identity decides */
 bool
 json_is_null(lua_State *L, int index)
 {
@@ -57,6 +65,7 @@ json_is_null(lua_State *L, int index)
 	return same;
 }
 
+/* by the identity of the metatable; its contents are the code's */
 bool
 json_is_marked(lua_State *L, int index, JsonMarker marker)
 {

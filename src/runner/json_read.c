@@ -28,6 +28,7 @@ typedef struct JsonReader
 
 static bool read_value(JsonReader *r);
 
+/* the first reason stands; what follows from it is of no interest */
 static bool
 fail(JsonReader *r, const char *why)
 {
@@ -36,6 +37,7 @@ fail(JsonReader *r, const char *why)
 	return false;
 }
 
+/* JSON's four blanks, no others */
 static void
 skip_space(JsonReader *r)
 {
@@ -44,6 +46,7 @@ skip_space(JsonReader *r)
 		r->at++;
 }
 
+/* take the next byte if it is the wanted one */
 static bool
 accept(JsonReader *r, char wanted)
 {
@@ -53,6 +56,7 @@ accept(JsonReader *r, char wanted)
 	return true;
 }
 
+/* take a word that must be there as a whole */
 static bool
 accept_word(JsonReader *r, const char *word)
 {
@@ -68,6 +72,10 @@ accept_word(JsonReader *r, const char *word)
  * Strings
  * ------------------------------------------------------------------------ */
 
+/*
+ * The four digits of an escape; a NUL must be kept from strchr(), which finds
+ * it.
+ */
 static bool
 read_hex4(JsonReader *r, unsigned long *value)
 {
@@ -87,34 +95,6 @@ read_hex4(JsonReader *r, unsigned long *value)
 		r->at++;
 	}
 	return true;
-}
-
-static size_t
-encode_utf8(unsigned long code, char *out)
-{
-	if (code < 0x80)
-	{
-		out[0] = (char) code;
-		return 1;
-	}
-	if (code < 0x800)
-	{
-		out[0] = (char) (0xC0 | code >> 6);
-		out[1] = (char) (0x80 | (code & 0x3F));
-		return 2;
-	}
-	if (code < 0x10000)
-	{
-		out[0] = (char) (0xE0 | code >> 12);
-		out[1] = (char) (0x80 | (code >> 6 & 0x3F));
-		out[2] = (char) (0x80 | (code & 0x3F));
-		return 3;
-	}
-	out[0] = (char) (0xF0 | code >> 18);
-	out[1] = (char) (0x80 | (code >> 12 & 0x3F));
-	out[2] = (char) (0x80 | (code >> 6 & 0x3F));
-	out[3] = (char) (0x80 | (code & 0x3F));
-	return 4;
 }
 
 /* after "\u": one character, of a pair where it needs two escapes */
@@ -138,7 +118,7 @@ read_unicode(JsonReader *r, char *out, size_t *length)
 			return fail(r, "lone surrogate");
 		code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
 	}
-	*length = encode_utf8(code, out);
+	*length = utf8_encode((uint32_t) code, out);
 	return true;
 }
 
@@ -234,6 +214,7 @@ read_string(JsonReader *r)
  * Numbers
  * ------------------------------------------------------------------------ */
 
+/* returns how many there were */
 static size_t
 skip_digits(JsonReader *r)
 {
@@ -264,6 +245,10 @@ to_integer(const char *at, const char *end, lua_Integer *value)
 	return true;
 }
 
+/*
+ * Strtod() wants an ended string, and the text may be followed by anything.
+ * Without setlocale() its decimal point is a point.
+ */
 static bool
 push_float(JsonReader *r, const char *start)
 {
@@ -282,6 +267,10 @@ push_float(JsonReader *r, const char *start)
 	return true;
 }
 
+/*
+ * Checked by hand against JSON's grammar: strtod() alone takes hex, "inf" and
+ * leading blanks.
+ */
 static bool
 read_number(JsonReader *r)
 {
@@ -375,6 +364,7 @@ read_object(JsonReader *r)
 	return accept(r, '}') || fail(r, "expected ',' or '}'");
 }
 
+/* the depth also bounds the recursion of this file on the C stack */
 static bool
 read_container(JsonReader *r)
 {
@@ -388,6 +378,7 @@ read_container(JsonReader *r)
 	return done;
 }
 
+/* one byte tells what comes */
 static bool
 read_value(JsonReader *r)
 {
@@ -417,6 +408,7 @@ read_value(JsonReader *r)
 	}
 }
 
+/* Blanks may follow the value, nothing else. */
 bool
 json_read(lua_State *L, const char *text, size_t length, const char **why, size_t *at)
 {

@@ -21,6 +21,7 @@
  * Text and failure
  * ------------------------------------------------------------------------ */
 
+/* the steps need no clearing: only those below depth are looked at */
 void
 json_text_fixed(JsonText *w, lua_State *L, char *buffer, size_t capacity)
 {
@@ -32,6 +33,7 @@ json_text_fixed(JsonText *w, lua_State *L, char *buffer, size_t capacity)
 	w->depth = 0;
 }
 
+/* The slot is remembered, not the address: growing replaces what it holds. */
 void
 json_text_growing(JsonText *w, lua_State *L)
 {
@@ -77,6 +79,7 @@ json_fail(JsonText *w, const char *why)
 	return false;
 }
 
+/* The old memory is garbage from here on, for the collector to take. */
 static bool
 grow(JsonText *w, size_t need)
 {
@@ -99,6 +102,7 @@ grow(JsonText *w, size_t need)
 	return true;
 }
 
+/* capacity never lies below length, so the difference is sound */
 bool
 json_append(JsonText *w, const char *text, size_t length)
 {
@@ -109,6 +113,7 @@ json_append(JsonText *w, const char *text, size_t length)
 	return true;
 }
 
+/* for punctuation */
 bool
 json_append_char(JsonText *w, char c)
 {
@@ -119,6 +124,7 @@ json_append_char(JsonText *w, char c)
  * Scalars
  * ------------------------------------------------------------------------ */
 
+/* Only what JSON requires is escaped: text stays readable, and short. */
 static bool
 write_escape(JsonText *w, char c)
 {
@@ -163,6 +169,7 @@ plain_run(const char *text, size_t length, bool *bad)
 	return n;
 }
 
+/* In runs of plain text, as most strings are one. */
 bool
 json_append_string(JsonText *w, const char *text, size_t length)
 {
@@ -214,6 +221,7 @@ write_float(JsonText *w, lua_Number value)
 	return json_append(w, text, (size_t) n);
 }
 
+/* Integers never go through a float: all 64 bits arrive. */
 bool
 json_append_number(JsonText *w, int index)
 {

@@ -73,6 +73,7 @@ find_shape(JsonText *w, int index, Shape *shape)
 	return true;
 }
 
+/* n elements, all there: find_shape() has counted them */
 static bool
 write_list(JsonText *w, int index, size_t n)
 {
@@ -94,6 +95,10 @@ write_list(JsonText *w, int index, size_t n)
 	return json_append_char(w, ']');
 }
 
+/*
+ * By bytes, so that no locale has a say; for UTF-8 it's also code point
+ * order.
+ */
 static bool
 member_before(const Member *a, const Member *b)
 {
@@ -141,6 +146,7 @@ sort_members(Member *members, size_t n)
 	}
 }
 
+/* The number of members is known: the array is large enough. */
 static void
 collect_members(lua_State *L, int index, Member *members)
 {
@@ -156,6 +162,10 @@ collect_members(lua_State *L, int index, Member *members)
 	}
 }
 
+/*
+ * The value is looked up again by its key: what lua_next() gave is gone after
+ * sorting.  No key is lost by that, since a string's identity is its text.
+ */
 static bool
 write_member(JsonText *w, int index, const Member *member)
 {
@@ -173,6 +183,10 @@ write_member(JsonText *w, int index, const Member *member)
 	return true;
 }
 
+/*
+ * The array for many members is a userdata: it is accounted, and gone with
+ * the state should an error be raised.
+ */
 static bool
 write_object(JsonText *w, int index, size_t n)
 {
@@ -216,6 +230,10 @@ enter(JsonText *w, int index)
 	return true;
 }
 
+/*
+ * After a failure depth stays as it was: the message has used it, and nothing
+ * writes on.
+ */
 static bool
 write_table(JsonText *w, int index)
 {
@@ -268,6 +286,7 @@ write_value(JsonText *w, int index)
 	}
 }
 
+/* relative indexes would move with what is pushed */
 bool
 json_write(JsonText *w, int index)
 {

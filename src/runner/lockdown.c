@@ -24,6 +24,7 @@
 /* Lua's C recursion needs under half a megabyte (measured) */
 #define STACK_BYTES ((size_t) 4 * 1024 * 1024)
 
+/* There is nobody to tell but the parent, and it only sees the exit code. */
 static void
 require(bool done)
 {
@@ -75,6 +76,7 @@ offer_to_oom_killer(void)
 	(void) close(fd);
 }
 
+/* no_new_privs also lets an unprivileged process install its filter */
 void
 lockdown_begin(pid_t parent, int nice_increment)
 {
@@ -88,6 +90,7 @@ lockdown_begin(pid_t parent, int nice_increment)
 	(void) !nice(nice_increment);
 }
 
+/* The descriptor goes once it's mapped: no call is left that could use it. */
 void *
 lockdown_map_output(void)
 {

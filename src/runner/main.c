@@ -61,6 +61,7 @@ number_argument(const char *text, long least, long most)
 	return value;
 }
 
+/* Everything is checked before anything is done: a mistake ends here. */
 static Options
 parse_arguments(int argc, char **argv)
 {
@@ -114,6 +115,10 @@ is_reusable(const DoneMessage *done)
 	return touched <= REUSE_MAX_TOUCHED;
 }
 
+/*
+ * Seccomp comes last before READY: from then on this process can only read,
+ * write and exit, and no byte of a user has been seen yet.
+ */
 int
 main(int argc, char **argv)
 {

@@ -32,6 +32,10 @@ math_randomseed(lua_State *L)
 	return 2;
 }
 
+/*
+ * Upstream seeds with time and an address when the library is opened; seeding
+ * again makes the image the same in each process.
+ */
 void
 math_additions(lua_State *L)
 {
@@ -44,6 +48,10 @@ math_additions(lua_State *L)
 	math_seed(L);
 }
 
+/*
+ * Upstream's own function is called, from the registry: what the generator
+ * does with a seed stays its business.
+ */
 void
 math_seed(lua_State *L)
 {

@@ -8,6 +8,7 @@
 #include "ldebug.h"
 #include "lundump.h"
 
+/* Only reached if a mode with 'b' slipped through; the message then tells. */
 LClosure *
 luaU_undump(lua_State *L, ZIO *Z, const char *name)
 {
@@ -16,6 +17,7 @@ luaU_undump(lua_State *L, ZIO *Z, const char *name)
 	luaG_runerror(L, "precompiled code cannot be loaded");
 }
 
+/* string.dump isn't there to call it, but the C API refers to it. */
 int
 luaU_dump(lua_State *L, const Proto *f, lua_Writer w, void *data, int strip)
 {

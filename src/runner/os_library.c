@@ -21,6 +21,7 @@
 #define E_CONVERSIONS "cCxXyY"
 #define O_CONVERSIONS "deHImMSuUVwWy"
 
+/* rounded down, also before 1970 */
 static int64_t
 read_seconds(void)
 {
@@ -29,6 +30,9 @@ read_seconds(void)
 	return ms / 1000 - (ms % 1000 < 0);
 }
 
+/*
+ * The same clock as os.time(), from 0: both agree about what time has passed.
+ */
 static int
 os_clock(lua_State *L)
 {
@@ -36,6 +40,7 @@ os_clock(lua_State *L)
 	return 1;
 }
 
+/* stock gives a float, also for whole seconds */
 static int
 os_difftime(lua_State *L)
 {
@@ -50,6 +55,7 @@ os_difftime(lua_State *L)
  * Tables of date fields
  * ------------------------------------------------------------------------ */
 
+/* in the table on top */
 static void
 set_field(lua_State *L, const char *name, lua_Integer value)
 {
@@ -97,6 +103,10 @@ date_field(lua_State *L, const char *name, lua_Integer preset, bool required)
 	return value;
 }
 
+/*
+ * Without a table it reads the clock; with one it computes, and the clock
+ * stands.
+ */
 static int
 os_time(lua_State *L)
 {
@@ -152,6 +162,10 @@ check_conversion(lua_State *L, const char *format, const char *end, char *conver
 	return c + 1;
 }
 
+/*
+ * The buffer may hold a value on the stack, so nothing else is pushed
+ * meanwhile but by a failing check_conversion().
+ */
 static void
 push_formatted(lua_State *L, const char *format, size_t length, const CalendarTime *t)
 {
@@ -176,6 +190,7 @@ push_formatted(lua_State *L, const char *format, size_t length, const CalendarTi
 	luaL_pushresult(&buffer);
 }
 
+/* There is one time zone, so "!" makes no difference. */
 static int
 os_date(lua_State *L)
 {
@@ -229,6 +244,10 @@ os_exit(lua_State *L)
 	execution_end();
 }
 
+/*
+ * What isn't here (execute, getenv, remove, ...) is absent and not a stub, as
+ * code that looks for it expects.
+ */
 void
 os_library(lua_State *L)
 {

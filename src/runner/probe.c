@@ -19,12 +19,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* read a file */
 static long
 try_open(void)
 {
 	return syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY, 0);
 }
 
+/* reach the network */
 static long
 try_socket(void)
 {
@@ -42,18 +44,21 @@ try_fork(void)
 	return pid;
 }
 
+/* signal the worker (with 0, which does nothing even where it succeeds) */
 static long
 try_kill(void)
 {
 	return syscall(SYS_kill, getppid(), 0);
 }
 
+/* have to do with other processes */
 static long
 try_ptrace(void)
 {
 	return syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
 }
 
+/* become another program */
 static long
 try_execve(void)
 {
@@ -62,6 +67,7 @@ try_execve(void)
 	return syscall(SYS_execve, arguments[0], arguments, NULL);
 }
 
+/* get memory for machine code */
 static long
 try_mmap_exec(void)
 {
@@ -83,6 +89,7 @@ static const struct
 	{"mmap_exec", try_mmap_exec},
 };
 
+/* By raw system calls: libc might refuse for reasons of its own. */
 static int
 probe(lua_State *L)
 {
@@ -102,6 +109,7 @@ probe(lua_State *L)
 	return luaL_argerror(L, 1, "unknown attempt");
 }
 
+/* into the globals, which are on top */
 void
 probe_library(lua_State *L)
 {

@@ -25,6 +25,7 @@
 
 static char result_text[MAX_RESULT_BYTES];
 
+/* an outcome whose text is a constant or was formatted here */
 static void
 fail_with(const char *code, const char *text)
 {
@@ -67,6 +68,7 @@ set_inputs(lua_State *L)
 	return 1;
 }
 
+/* Decoding runs under the execution's memory limit: large arguments count. */
 static bool
 prepare_input(lua_State *L, const RunMessage *request)
 {
@@ -145,6 +147,7 @@ finish(lua_State *L)
  * The whole
  * ------------------------------------------------------------------------ */
 
+/* Whatever phase ends it has set the outcome. */
 static void
 run_phases(lua_State *L, const RunMessage *request)
 {
@@ -165,6 +168,7 @@ run_phases(lua_State *L, const RunMessage *request)
 	finish(L);
 }
 
+/* L isn't used after a longjmp, so it needn't be volatile. */
 const DoneMessage *
 run_request(const RunMessage *request, void *area)
 {

@@ -16,6 +16,10 @@ allow_on_socket(scmp_filter_ctx filter, int call)
 							SCMP_A0(SCMP_CMP_EQ, RUNNER_SOCKET_FD)) == 0;
 }
 
+/*
+ * Fails closed: a rule that can't be added, on a kernel without some feature
+ * for instance, means no filter and thus no code.
+ */
 bool
 seccomp_filter_install(void)
 {

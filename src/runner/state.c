@@ -92,6 +92,7 @@ lock_string_metatable(lua_State *L, int library)
 	lua_pop(L, 2);
 }
 
+/* Of each library only the allowed names are kept. */
 static void
 standard_libraries(lua_State *L, int globals)
 {
@@ -115,6 +116,7 @@ standard_libraries(lua_State *L, int globals)
 	install(L, globals, LUA_UTF8LIBNAME);
 }
 
+/* what code has here in place of files, a system and modules */
 static void
 own_libraries(lua_State *L, int globals)
 {
@@ -129,6 +131,10 @@ own_libraries(lua_State *L, int globals)
 	install(L, globals, LUA_OSLIBNAME);
 }
 
+/*
+ * The order matters in two places: strings need their library before their
+ * metatable is locked, and require needs json.
+ */
 static void
 build_globals(lua_State *L)
 {
@@ -164,6 +170,10 @@ build_globals(lua_State *L)
 	lua_settop(L, 0);
 }
 
+/*
+ * The collection leaves no garbage in the image and the collector at the
+ * start of a cycle.
+ */
 bool
 state_prepare(void)
 {
@@ -176,6 +186,7 @@ state_prepare(void)
 	return arena_seal();
 }
 
+/* The address never changes, as the image lies where it was made. */
 lua_State *
 state_restore(size_t memory_limit)
 {

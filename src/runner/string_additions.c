@@ -29,6 +29,10 @@ repeat_unit(char *text, size_t unit, size_t total)
 	}
 }
 
+/*
+ * Sizes are checked before anything is allocated: a text that exceeds what a
+ * string can be is an error, one that exceeds the limit the end.
+ */
 static int
 string_rep(lua_State *L)
 {
@@ -61,6 +65,7 @@ string_rep(lua_State *L)
 	return 1;
 }
 
+/* replaces what was copied from upstream's table */
 void
 string_additions(lua_State *L)
 {

@@ -243,9 +243,7 @@ Datum
 append_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._append($1, $2, $3)", false,
-		{UUIDOID, UUIDOID, JSONBOID}
-	};
+		"SELECT sandbox_exec._append($1, $2, $3)", false, {UUIDOID, UUIDOID, JSONBOID}};
 
 	refuse_transaction_block("append()");
 	return forward_value(fcinfo, &statement);

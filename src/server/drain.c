@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "drain.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -15,6 +16,8 @@
 #include "shmem.h"
 #include "spi.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(drain_v1);
@@ -23,6 +26,10 @@ PG_FUNCTION_INFO_V1(undrain_v1);
 
 /* nobody wakes who drains: it happens rarely, and looks rarely */
 #define LOOK_MS 50
+
+/* executions may run for long, so sandbox_exec.max_wait is no bound here */
+#define DEFAULT_TIMEOUT_MS (30 * 1000)
+#define LONGEST_TIMEOUT_MS (24 * 60 * 60 * 1000)
 
 static void
 set_draining(bool draining)
@@ -44,13 +51,18 @@ set_draining(bool draining)
 /*
  * A claim reads queue_pause and keeps its lock on that table until it commits.
  * So once we had the table for ourselves, every claim that had not yet seen the
- * flag is committed, and the next look sees its row.
+ * flag is committed, and the next look sees its row.  Asking for the lock must
+ * not hold anybody up: behind a pg_dump that reads the table, claims of those
+ * who came later would queue.
  */
 static void
 let_claims_pass(void *arg, const Caller *caller, MemoryContext outside)
 {
-	if (SPI_execute("LOCK TABLE sandbox_exec.queue_pause IN ACCESS EXCLUSIVE MODE", false, 0) < 0)
-		elog(ERROR, "could not lock the queue");
+	bool	   *passed = arg;
+	Oid			table = get_relname_relid("queue_pause",
+										  get_namespace_oid("sandbox_exec", false));
+
+	*passed = ConditionalLockRelationOid(table, AccessExclusiveLock);
 }
 
 static void
@@ -61,17 +73,31 @@ look_for_running(void *arg, const Caller *caller, MemoryContext outside)
 	SpiRow		row;
 
 	spi_look(&plan, "SELECT EXISTS (SELECT FROM sandbox_exec.execution "
-			 "WHERE status OPERATOR(pg_catalog.=) 'running') AS running", 0, NULL, NULL, NULL);
+					"WHERE status OPERATOR(pg_catalog.=) 'running') AS running",
+			 0, NULL, NULL, NULL);
 	row = spi_only_row();
 	*running = DatumGetBool(spi_datum(&row, "running"));
+}
+
+static bool
+something_runs(void)
+{
+	bool		passed = false;
+	bool		running = true;
+
+	longpoll_look(let_claims_pass, &passed);
+	if (passed)
+		longpoll_look(look_for_running, &running);
+	return running;
 }
 
 /* drain(timeout interval) returns boolean */
 Datum
 drain_v1(PG_FUNCTION_ARGS)
 {
-	TimestampTz deadline = longpoll_deadline(fcinfo, 0, "timeout");
-	bool		running;
+	TimestampTz deadline =
+		longpoll_deadline(fcinfo, 0, "timeout",
+						  PG_ARGISNULL(0) ? DEFAULT_TIMEOUT_MS : LONGEST_TIMEOUT_MS);
 
 	if (shared == NULL)
 		ereport(ERROR,
@@ -79,17 +105,16 @@ drain_v1(PG_FUNCTION_ARGS)
 				 errmsg("sandbox_exec is not preloaded"),
 				 errhint("Add sandbox_exec to shared_preload_libraries and restart the server, or use pause_queue().")));
 	set_draining(true);
-	longpoll_look(let_claims_pass, NULL);
-	for (;;)
+	while (something_runs())
 	{
-		longpoll_look(look_for_running, &running);
-		if (!running || GetCurrentTimestamp() >= deadline)
-			PG_RETURN_BOOL(!running);
+		if (GetCurrentTimestamp() >= deadline)
+			PG_RETURN_BOOL(false);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 LOOK_MS, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	PG_RETURN_BOOL(true);
 }
 
 bool

@@ -16,6 +16,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "outcome.h"
+#include "repair.h"
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
@@ -28,6 +29,9 @@
 
 /* an execution longer than this doesn't keep the rest of its batch */
 #define RELEASE_AFTER_US INT64CONST(20000)
+
+/* an execution longer than this doesn't keep the queue from its repair */
+#define REPAIR_AFTER_US INT64CONST(1000000)
 
 /* after a failed or blocked renewal */
 #define RENEW_RETRY_US INT64CONST(500000)
@@ -50,6 +54,7 @@ typedef struct Watch
 	int64		renew_at;
 	int64		release_at;		/* the rest of the batch */
 	int64		flush_at;		/* output into the log */
+	int64		repair_at;		/* the queue as a whole */
 } Watch;
 
 /* -------------------------------------------------------- while it is running */
@@ -98,7 +103,8 @@ share_the_rest(Watch *watch, int64 now)
 static int64
 next_chore(const Watch *watch)
 {
-	int64		next = Min(Min(watch->timeout_at, watch->renew_at), watch->flush_at);
+	int64		next = Min(Min(watch->timeout_at, watch->renew_at),
+						   Min(watch->flush_at, watch->repair_at));
 	long		retry = outcome_retry_in();
 
 	if (watch->rest->next < watch->rest->count || watch->rest->more)
@@ -127,6 +133,17 @@ renew(Watch *watch, int64 now)
 		hold = HOLD_HELD;
 	}
 	return hold;
+}
+
+/* what is needed of any worker is needed of one that is busy for long */
+static Hold
+repair_queue(Watch *watch, int64 now)
+{
+	bool		worked;
+	XactResult	result = repair_if_due(&worked);
+
+	watch->repair_at = now + (int64) repair_due_in() * 1000;
+	return result == XACT_GONE ? HOLD_LOST : HOLD_HELD;
 }
 
 /*
@@ -179,7 +196,9 @@ run_chores(Watch *watch)
 		share_the_rest(watch, now);
 	if (flush_is_due(now))
 		outcome_flush();
-	return HOLD_HELD;
+	if (now >= watch->repair_at)
+		hold = repair_queue(watch, now);
+	return hold;
 }
 
 static long
@@ -361,6 +380,7 @@ run_one(const Claim *claim, Rest *rest)
 	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
 	watch.renew_at = now + (int64) guc_lease * 1000 / 3;
 	watch.release_at = now + RELEASE_AFTER_US;
+	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
 	send_run(&watch.run);
 	return watch_run(&watch);

@@ -13,6 +13,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
@@ -175,6 +176,22 @@ is_template(Oid database)
 	return result;
 }
 
+static bool
+may_create_databases(void)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (superuser())
+		return true;
+	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_authid) GETSTRUCT(tuple))->rolcreatedb;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /*
  * Whether the server would refuse the statement before it looks for other
  * sessions.  Workers don't leave for what fails anyhow: anybody could have them
@@ -188,7 +205,7 @@ is_hopeless(Node *statement, Oid database)
 	if (IsTransactionBlock() && !IsA(statement, RenameStmt))
 		return true;
 	if (IsA(statement, CreatedbStmt))
-		return !have_createdb_privilege() || !(owns || is_template(database));
+		return !may_create_databases() || !(owns || is_template(database));
 	return !owns;
 }
 
@@ -198,6 +215,33 @@ static bool
 is_ours(const char *extension)
 {
 	return extension != NULL && strcmp(extension, "sandbox_exec") == 0;
+}
+
+static bool
+drops_ours(DropStmt *statement)
+{
+	ListCell   *cell;
+
+	if (statement->removeType == OBJECT_EXTENSION)
+		foreach(cell, statement->objects)
+			if (is_ours(strVal(lfirst(cell))))
+				return true;
+	return false;
+}
+
+/* what they run has lost its row: they find out when they renew, so do it now */
+static void
+alarm_workers(void)
+{
+	int			i;
+
+	if (shared == NULL)
+		return;
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (i = 0; i < MAX_WORKERS; i++)
+		if (shared->workers[i].database == MyDatabaseId)
+			wakeup_attention(shared->workers[i].worker_no);
+	LWLockRelease(shared->lock);
 }
 
 /* statements after which workers and launcher should look, once committed */
@@ -213,6 +257,10 @@ note_effects(Node *statement)
 		case T_AlterExtensionStmt:
 			if (is_ours(((AlterExtensionStmt *) statement)->extname))
 				wakeup_probe();
+			break;
+		case T_DropStmt:
+			if (drops_ours((DropStmt *) statement))
+				alarm_workers();
 			break;
 		case T_CreatedbStmt:
 		case T_DropdbStmt:

@@ -10,12 +10,7 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
-#include "catalog/pg_database.h"
+#include "databases.h"
 #include "guc.h"
 #include "launcher.h"
 #include "miscadmin.h"
@@ -26,8 +21,6 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "worker.h"
 
@@ -54,74 +47,6 @@ launcher_register(void)
 	strlcpy(worker.bgw_name, "sandbox_exec launcher", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "sandbox_exec launcher", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
-}
-
-/* ----------------------------------------------------------------- databases */
-
-/* oids of all databases that accept connections, in the current context */
-static List *
-read_databases(void)
-{
-	MemoryContext into = CurrentMemoryContext;
-	List	   *oids = NIL;
-	Relation	rel;
-	TableScanDesc scan;
-	HeapTuple	tuple;
-
-	StartTransactionCommand();
-	(void) GetTransactionSnapshot();
-	rel = table_open(DatabaseRelationId, AccessShareLock);
-	scan = table_beginscan_catalog(rel, 0, NULL);
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
-	{
-		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
-		MemoryContext outside;
-
-		if (!database->datallowconn)
-			continue;
-		outside = MemoryContextSwitchTo(into);
-		oids = lappend_oid(oids, database->oid);
-		MemoryContextSwitchTo(outside);
-	}
-	table_endscan(scan);
-	table_close(rel, AccessShareLock);
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(into);
-	return oids;
-}
-
-/* forget databases that are gone, look at those that are new */
-static void
-rescan_databases(bool probe_all)
-{
-	List	   *oids = read_databases();
-	bool		overflow = false;
-	ListCell   *cell;
-	int			i;
-
-	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	for (i = 0; i < MAX_DATABASES; i++)
-		if (OidIsValid(shared->databases[i].database) &&
-			!list_member_oid(oids, shared->databases[i].database))
-			memset(&shared->databases[i], 0, sizeof(DatabaseSlot));
-	foreach(cell, oids)
-	{
-		bool		known = false;
-		DatabaseSlot *slot;
-
-		for (i = 0; i < MAX_DATABASES; i++)
-			known |= shared->databases[i].database == lfirst_oid(cell);
-		slot = shmem_database(lfirst_oid(cell));
-		if (slot == NULL)
-			overflow = true;
-		else if (probe_all || !known)
-			slot->probe = true;
-	}
-	LWLockRelease(shared->lock);
-	list_free(oids);
-	if (shmem_set_reason(HEALTH_DATABASES, overflow ?
-						 "there are more databases than sandbox_exec can watch; some are not served" : NULL))
-		ereport(LOG, (errmsg("sandbox_exec watches the first %d databases only", MAX_DATABASES)));
 }
 
 /* ------------------------------------------------------ workers that are gone */
@@ -246,7 +171,7 @@ most_in_need(TimestampTz now, int *its_workers)
 /*
  * Ask one worker to leave in favour of a database that wants one: an idle one,
  * else, of the database with the most, the one that has served longest.  For a
- * database that has one already, only a worker that has been idle for a while.
+ * database that has one already, only an idle worker that has run nothing for a while.
  */
 static void
 make_room(TimestampTz now, bool for_another)
@@ -271,7 +196,7 @@ make_room(TimestampTz now, bool for_another)
 			continue;
 		}
 		if (slot->state == SLOT_IDLE &&
-			(!for_another || TimestampDifferenceExceeds(slot->since, now, TURN_MS)))
+			(!for_another || TimestampDifferenceExceeds(slot->ran_at, now, TURN_MS)))
 		{
 			victim = slot;
 			break;
@@ -341,8 +266,7 @@ start_failed(int index, Oid database)
 	shmem_postpone(database);
 	LWLockRelease(shared->lock);
 	if (shmem_set_reason(HEALTH_WORKER_START, reason))
-		ereport(LOG, (errmsg("sandbox_exec could not start a worker"),
-					  errdetail("%s.", reason)));
+		ereport(LOG, (errmsg("sandbox_exec could not start a worker"), errdetail("%s.", reason)));
 }
 
 static void
@@ -450,7 +374,7 @@ reload_if_asked(void)
 	ProcessConfigFile(PGC_SIGHUP);
 	trim_workers();
 	if (guc_enabled && !was_enabled)
-		rescan_databases(true); /* workers that found it off claimed nothing */
+		databases_rescan(true); /* workers that found it off claimed nothing */
 }
 
 static bool
@@ -478,7 +402,7 @@ watch_databases(void)
 		CHECK_FOR_INTERRUPTS();
 		reload_if_asked();
 		if (take_rescan() || all)
-			rescan_databases(all);
+			databases_rescan(all);
 		if (all)
 			next_rescan = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), RESCAN_INTERVAL_MS);
 		collect_workers();

@@ -12,7 +12,6 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "executor/spi.h"
-#include "guc.h"
 #include "longpoll.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -116,10 +115,10 @@ longpoll_refuse_own(void)
 }
 
 TimestampTz
-longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name)
+longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name, int longest_ms)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TimestampTz latest = TimestampTzPlusMilliseconds(now, guc_max_wait);
+	TimestampTz latest = TimestampTzPlusMilliseconds(now, longest_ms);
 	TimestampTz asked = latest;
 
 	if (!PG_ARGISNULL(argument))

@@ -25,7 +25,7 @@
  * Runs as the extension's owner with SPI connected; outside is the context for
  * what has to outlive the look.
  */
-typedef void (*LongpollBody) (void *arg, const Caller *caller, MemoryContext outside);
+typedef void (*LongpollBody)(void *arg, const Caller *caller, MemoryContext outside);
 
 extern void longpoll_look(LongpollBody body, void *arg);
 
@@ -41,7 +41,8 @@ extern bool longpoll_sleep(const pg_uuid_t *id, Awaited what, uint64 seen, Times
 /* the ERROR of who would wait for its own open transaction */
 extern void longpoll_refuse_own(void);
 
-/* now + the interval argument, within sandbox_exec.max_wait; null: max_wait */
-extern TimestampTz longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name);
+/* now + the interval argument, and at most now + longest_ms, which is also what null means */
+extern TimestampTz longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name,
+									 int longest_ms);
 
 #endif

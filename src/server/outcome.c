@@ -217,7 +217,8 @@ write_together(Waiting **some, int count)
 	appendStringInfoChar(&json, ']');
 
 	result = store_finalize(json.data, ids, count, recorded);
-	if (result == XACT_FAILED && (xact_last_error(&sqlerrcode), sqlerrcode) == ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+	xact_last_error(&sqlerrcode);
+	if (result == XACT_FAILED && sqlerrcode == ERRCODE_PROGRAM_LIMIT_EXCEEDED)
 	{
 		wakeup_mute_notify(true);
 		result = store_finalize(json.data, ids, count, recorded);

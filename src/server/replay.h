@@ -37,7 +37,8 @@ extern bool replay_active(const Replay *replay);
  * How many bytes of this piece the log already holds.  What remains (and the
  * mark of a cut, when *known_cut is false) is new.
  */
-extern size_t replay_match(Replay *replay, const OutlogPiece *piece, const char *text, bool *known_cut);
+extern size_t replay_match(Replay *replay, const OutlogPiece *piece, const char *text,
+						   bool *known_cut);
 
 /* the code ended by itself: what it did not repeat, it should have */
 extern void replay_finish(Replay *replay);

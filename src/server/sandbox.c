@@ -165,8 +165,7 @@ take_ready(Sandbox *sandbox, FrameReader *payload)
 	memcpy(sandbox->runtime_version, ready.runtime_version.data, ready.runtime_version.length);
 	sandbox->runtime_version[ready.runtime_version.length] = '\0';
 	shmem_set_reason(HEALTH_RUNNER_START, NULL);
-	shmem_set_reason(HEALTH_SECCOMP, ready.seccomp ? NULL :
-					 "code runs without the seccomp filter, which could not be installed");
+	shmem_set_reason(HEALTH_SECCOMP, ready.seccomp ? NULL : "code runs without the seccomp filter, which could not be installed");
 	return SANDBOX_WOKEN;
 }
 
@@ -232,7 +231,7 @@ sandbox_wait(Sandbox *sandbox, long timeout_ms, SandboxMessage *message)
 			return result;
 		ModifyWaitEvent(sandbox->events, sandbox->socket_event,
 						WL_SOCKET_READABLE |
-						(channel_wants_write(&sandbox->channel) ? WL_SOCKET_WRITEABLE : 0),
+							(channel_wants_write(&sandbox->channel) ? WL_SOCKET_WRITEABLE : 0),
 						NULL);
 		if (WaitEventSetWait(sandbox->events, timeout_ms, &event, 1, PG_WAIT_EXTENSION) == 0 ||
 			event.pos == LATCH_EVENT)

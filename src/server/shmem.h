@@ -50,6 +50,7 @@ typedef struct WorkerSlot
 	pg_uuid_t	execution;		/* what it runs */
 	TimestampTz since;			/* when it entered this state */
 	TimestampTz started_at;
+	TimestampTz ran_at;			/* when its last execution ended; first, started_at */
 	uint64		executions;		/* ended by it */
 } WorkerSlot;
 

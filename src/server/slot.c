@@ -72,7 +72,7 @@ slot_attach(int index, int worker_no, Oid *database)
 		slot->pid = MyProcPid;
 		slot->latch = MyLatch;
 		slot->state = SLOT_BUSY;
-		slot->since = slot->started_at = GetCurrentTimestamp();
+		slot->since = slot->started_at = slot->ran_at = GetCurrentTimestamp();
 		*database = slot->database;
 	}
 	unlock();
@@ -208,6 +208,7 @@ slot_ran(void)
 {
 	lock();
 	self->running = false;
+	self->ran_at = GetCurrentTimestamp();
 	self->executions++;
 	unlock();
 }

@@ -26,6 +26,8 @@
 /* above every descriptor that the child's own ones are moved to */
 #define PARENT_FD_FLOOR 16
 
+#define SPAWN_FLAGS (POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID)
+
 /* replace a descriptor by one that cannot collide with the child's numbers */
 static int
 move_up(int fd)
@@ -114,8 +116,7 @@ set_attributes(posix_spawnattr_t *attributes)
 	if (rc == 0)
 		rc = posix_spawnattr_setsigdefault(attributes, &all);
 	if (rc == 0)
-		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
-									  POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+		rc = posix_spawnattr_setflags(attributes, SPAWN_FLAGS);
 	return rc;
 }
 

@@ -33,7 +33,10 @@ extern void spi_look(SPIPlanPtr *plan, const char *sql, int nargs,
 /* the result's only row; ERROR when there is not exactly one */
 extern SpiRow spi_only_row(void);
 
-/* a column's value, an ERROR when it is null or absent; copied to the current context unless by value */
+/*
+ * A column's value, copied to the current context unless by value; an ERROR
+ * when it is null or absent.
+ */
 extern Datum spi_datum(const SpiRow *row, const char *column);
 
 /* a column's text form in the current context, NULL when it is null */

@@ -133,20 +133,16 @@ health_v1(PG_FUNCTION_ARGS)
 	int			launcher_pid;
 	int			i;
 
-	put_check(store, desc, "preload", shared != NULL, shared ? NULL :
-			  "add sandbox_exec to shared_preload_libraries and restart the server");
+	put_check(store, desc, "preload", shared != NULL, shared ? NULL : "add sandbox_exec to shared_preload_libraries and restart the server");
 	if (shared == NULL)
 		return (Datum) 0;
-	put_check(store, desc, "enabled", guc_enabled, guc_enabled ? NULL :
-			  "sandbox_exec.enabled is off: nothing is run");
-	put_check(store, desc, "drain", !drain_is_on(), drain_is_on() ?
-			  "drain() stopped claims: run resume_queue() to let the queue go on" : NULL);
+	put_check(store, desc, "enabled", guc_enabled, guc_enabled ? NULL : "sandbox_exec.enabled is off: nothing is run");
+	put_check(store, desc, "drain", !drain_is_on(), drain_is_on() ? "drain() stopped claims: run resume_queue() to let the queue go on" : NULL);
 	LWLockAcquire(shared->lock, LW_SHARED);
 	memcpy(reasons, shared->reasons, sizeof(reasons));
 	launcher_pid = shared->launcher_pid;
 	LWLockRelease(shared->lock);
-	put_check(store, desc, "launcher", launcher_pid != 0, launcher_pid != 0 ? NULL :
-			  "the launcher does not run (it starts at promotion on a standby)");
+	put_check(store, desc, "launcher", launcher_pid != 0, launcher_pid != 0 ? NULL : "the launcher does not run (it starts at promotion on a standby)");
 	for (i = 0; i < HEALTH_REASONS; i++)
 		put_check(store, desc, reason_names[i], reasons[i][0] == '\0', reasons[i]);
 	return (Datum) 0;

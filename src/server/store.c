@@ -83,7 +83,8 @@ static OutlogStream
 stream_of(const char *type)
 {
 	return strcmp(type, "stdout") == 0 ? OUTLOG_STDOUT :
-		strcmp(type, "stderr") == 0 ? OUTLOG_STDERR : OUTLOG_CUSTOM;
+		strcmp(type, "stderr") == 0	   ? OUTLOG_STDERR :
+										 OUTLOG_CUSTOM;
 }
 
 /* what earlier attempts have logged, so that this one need not log it again */
@@ -96,9 +97,9 @@ read_log(Claim *claim, MemoryContext into)
 	int			i;
 
 	spi_execute(&plan, "SELECT pos, type, coalesce((data -> 'truncated')::pg_catalog.bool, false) AS truncated, "
-				"CASE type WHEN 'custom' THEN data::pg_catalog.text ELSE data ->> 'text' END AS text "
-				"FROM sandbox_exec.event WHERE execution_id = $1 AND type IN ('stdout', 'stderr', 'custom') ORDER BY pos",
-				1, (Oid[]) {UUIDOID}, values, NULL);
+					   "CASE type WHEN 'custom' THEN data::pg_catalog.text ELSE data ->> 'text' END AS text "
+					   "FROM sandbox_exec.event WHERE execution_id = $1 AND type IN ('stdout', 'stderr', 'custom') ORDER BY pos",
+				1, (Oid[]){UUIDOID}, values, NULL);
 	outside = MemoryContextSwitchTo(into);
 	claim->logged_count = SPI_processed;
 	claim->logged = palloc0(sizeof(LoggedEvent) * Max(SPI_processed, 1));
@@ -123,14 +124,14 @@ claim_body(void *arg)
 	ClaimWork  *work = arg;
 	Datum		values[4] = {
 		Int32GetDatum(work->max_rows), lease_interval(),
-		Int64GetDatum(shared->epoch), Int32GetDatum(work->worker_no)
-	};
+		Int64GetDatum(shared->epoch), Int32GetDatum(work->worker_no)};
 	MemoryContext outside;
 	int			i;
 
 	spi_execute(&plan, "SELECT * FROM sandbox_exec._claim('lua', $1, $2, "
-				"'worker ' || $4, NULL, $3, $4)", 4,
-				(Oid[]) {INT4OID, INTERVALOID, INT8OID, INT4OID}, values, NULL);
+					   "'worker ' || $4, NULL, $3, $4)",
+				4,
+				(Oid[]){INT4OID, INTERVALOID, INT8OID, INT4OID}, values, NULL);
 	outside = MemoryContextSwitchTo(work->into);
 	work->batch->count = SPI_processed;
 	work->batch->full = work->batch->count >= work->max_rows;
@@ -172,17 +173,17 @@ append_body(void *arg)
 	AppendWork *work = arg;
 	Datum		values[3] = {
 		UUIDPGetDatum(&work->claim->id), UUIDPGetDatum(&work->claim->token),
-		DirectFunctionCall1(jsonb_in, CStringGetDatum(psprintf("[%s]", work->events)))
-	};
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(psprintf("[%s]", work->events)))};
 	SpiRow		row;
 	char	   *answer;
 
 	spi_execute(&plan, "SELECT sandbox_exec._append_now($1, $2, $3) AS answer", 3,
-				(Oid[]) {UUIDOID, UUIDOID, JSONBOID}, values, NULL);
+				(Oid[]){UUIDOID, UUIDOID, JSONBOID}, values, NULL);
 	row = spi_only_row();
 	answer = spi_text(&row, "answer");
 	*work->appended = strcmp(answer, "done") == 0 ? APPENDED_YES :
-		strcmp(answer, "busy") == 0 ? APPENDED_BUSY : APPENDED_LOST;
+		strcmp(answer, "busy") == 0				  ? APPENDED_BUSY :
+													APPENDED_LOST;
 }
 
 XactResult
@@ -234,18 +235,18 @@ renew_body(void *arg)
 	static SPIPlanPtr plan = NULL;
 	RenewWork  *work = arg;
 	Datum		values[3] = {
-		UUIDPGetDatum(&work->claim->id), UUIDPGetDatum(&work->claim->token), lease_interval()
-	};
+		UUIDPGetDatum(&work->claim->id), UUIDPGetDatum(&work->claim->token), lease_interval()};
 	SpiRow		row;
 	char	   *answer;
 
 	spi_execute(&plan, "SELECT sandbox_exec._renew($1, $2, $3) AS answer", 3,
-				(Oid[]) {UUIDOID, UUIDOID, INTERVALOID}, values, NULL);
+				(Oid[]){UUIDOID, UUIDOID, INTERVALOID}, values, NULL);
 	row = spi_only_row();
 	answer = spi_text(&row, "answer");
 	*work->hold = strcmp(answer, "held") == 0 ? HOLD_HELD :
-		strcmp(answer, "cancel") == 0 ? HOLD_CANCEL :
-		strcmp(answer, "busy") == 0 ? HOLD_BUSY : HOLD_LOST;
+		strcmp(answer, "cancel") == 0		  ? HOLD_CANCEL :
+		strcmp(answer, "busy") == 0			  ? HOLD_BUSY :
+												HOLD_LOST;
 }
 
 XactResult
@@ -282,16 +283,16 @@ release_body(void *arg)
 	static SPIPlanPtr plan = NULL;
 	ReleaseWork *work = arg;
 	Datum		values[2] = {
-		uuid_array(work->claims, work->count, false), uuid_array(work->claims, work->count, true)
-	};
+		uuid_array(work->claims, work->count, false), uuid_array(work->claims, work->count, true)};
 	SpiRow		row;
 
 	/* in id order: the lock order of all that touch several executions */
 	spi_execute(&plan, "SELECT coalesce(pg_catalog.bool_and("
-				"sandbox_exec._release(given.id, given.token)), true) AS all "
-				"FROM (SELECT * FROM unnest($1, $2) AS pair (id, token) "
-				"ORDER BY id) AS given", 2,
-				(Oid[]) {UUIDARRAYOID, UUIDARRAYOID}, values, NULL);
+					   "sandbox_exec._release(given.id, given.token)), true) AS all "
+					   "FROM (SELECT * FROM unnest($1, $2) AS pair (id, token) "
+					   "ORDER BY id) AS given",
+				2,
+				(Oid[]){UUIDARRAYOID, UUIDARRAYOID}, values, NULL);
 	row = spi_only_row();
 	work->all = DatumGetBool(spi_datum(&row, "all"));
 }
@@ -324,7 +325,8 @@ note_recorded(FinalizeWork *work, SpiRow *row)
 	for (i = 0; i < work->count; i++)
 		if (memcmp(&work->ids[i], id, UUID_LEN) == 0)
 			work->recorded[i] = strcmp(done, "true") == 0 ? RECORDED_YES :
-				strcmp(done, "busy") == 0 ? RECORDED_BUSY : RECORDED_REFUSED;
+				strcmp(done, "busy") == 0				  ? RECORDED_BUSY :
+															RECORDED_REFUSED;
 }
 
 static void
@@ -333,14 +335,13 @@ finalize_body(void *arg)
 	static SPIPlanPtr plan = NULL;
 	FinalizeWork *work = arg;
 	Datum		values[1] = {
-		DirectFunctionCall1(jsonb_in, CStringGetDatum(work->outcomes))
-	};
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(work->outcomes))};
 	int			i;
 
 	for (i = 0; i < work->count; i++)
 		work->recorded[i] = RECORDED_REFUSED;
 	spi_execute(&plan, "SELECT id, done FROM sandbox_exec._finalize_many($1, true)", 1,
-				(Oid[]) {JSONBOID}, values, NULL);
+				(Oid[]){JSONBOID}, values, NULL);
 	for (i = 0; i < (int) SPI_processed; i++)
 	{
 		SpiRow		row = {SPI_tuptable->vals[i], SPI_tuptable->tupdesc};
@@ -368,8 +369,9 @@ repair_body(void *arg)
 	SpiRow		row;
 
 	spi_execute(&plan, "SELECT (SELECT pg_catalog.count(*) FROM sandbox_exec._reap($1)) "
-				"+ sandbox_exec._promote($1) + sandbox_exec._retain($1) > 0 AS worked", 1,
-				(Oid[]) {INT4OID}, values, NULL);
+					   "+ sandbox_exec._promote($1) + sandbox_exec._retain($1) > 0 AS worked",
+				1,
+				(Oid[]){INT4OID}, values, NULL);
 	row = spi_only_row();
 	*worked = DatumGetBool(spi_datum(&row, "worked"));
 }

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "guc.h"
 #include "longpoll.h"
 #include "spi.h"
 #include "srf.h"
@@ -46,12 +47,11 @@ fetch_events(Tail *tail, MemoryContext outside)
 {
 	static SPIPlanPtr plan = NULL;
 	Datum		values[3] = {
-		UUIDPGetDatum(tail->id), Int64GetDatum(tail->after), Int32GetDatum(tail->max_events)
-	};
+		UUIDPGetDatum(tail->id), Int64GetDatum(tail->after), Int32GetDatum(tail->max_events)};
 	uint64		i;
 
 	spi_look(&plan, "SELECT * FROM sandbox_exec._log_after($1, $2, $3)", 3,
-			 (Oid[]) {UUIDOID, INT8OID, INT4OID}, values, NULL);
+			 (Oid[]){UUIDOID, INT8OID, INT4OID}, values, NULL);
 	MemoryContextSwitchTo(outside);
 	for (i = 0; i < SPI_processed; i++)
 		tuplestore_puttuple(tail->store, SPI_tuptable->vals[i]);
@@ -65,13 +65,12 @@ look(void *arg, const Caller *caller, MemoryContext outside)
 	Tail	   *tail = arg;
 	Datum		values[3] = {
 		ObjectIdGetDatum(caller->user), UUIDPGetDatum(tail->id),
-		tail->owner ? CStringGetTextDatum(tail->owner) : (Datum) 0
-	};
+		tail->owner ? CStringGetTextDatum(tail->owner) : (Datum) 0};
 	SpiRow		row;
 	int64		last;
 
 	spi_look(&plan, "SELECT * FROM sandbox_exec._log_state($1, $2, $3)", 3,
-			 (Oid[]) {REGROLEOID, UUIDOID, TEXTOID}, values, tail->owner ? "   " : "  n");
+			 (Oid[]){REGROLEOID, UUIDOID, TEXTOID}, values, tail->owner ? "   " : "  n");
 	tail->done = true;
 	if (SPI_processed == 0)
 		return;
@@ -124,7 +123,9 @@ tail_v1(PG_FUNCTION_ARGS)
 	tail.after = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1);
 	check_range("after", tail.after, FROM_NOW, PG_INT64_MAX,
 				"Give the last position that was read, 0 for the whole log, or -1 for what comes from now on.");
-	deadline = PG_ARGISNULL(2) ? GetCurrentTimestamp() : longpoll_deadline(fcinfo, 2, "wait");
+	deadline = GetCurrentTimestamp();
+	if (!PG_ARGISNULL(2))
+		deadline = longpoll_deadline(fcinfo, 2, "wait", guc_max_wait);
 	tail.waits = deadline > GetCurrentTimestamp();
 	tail.max_events = PG_ARGISNULL(3) ? MAX_EVENTS : PG_GETARG_INT32(3);
 	check_range("max_events", tail.max_events, 1, MAX_EVENTS, "Give 1 to 1000.");

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "guc.h"
 #include "longpoll.h"
 #include "spi.h"
 #include "srf.h"
@@ -39,8 +40,7 @@ execute(SPIPlanPtr *plan, const char *sql, const Wait *wait, const Caller *calle
 {
 	Datum		values[WAIT_ARGUMENTS] = {
 		ObjectIdGetDatum(caller->user), UUIDPGetDatum(wait->id),
-		wait->owner ? CStringGetTextDatum(wait->owner) : (Datum) 0
-	};
+		wait->owner ? CStringGetTextDatum(wait->owner) : (Datum) 0};
 
 	spi_look(plan, sql, WAIT_ARGUMENTS, wait_types, values, wait->owner ? "   " : "  n");
 }
@@ -54,8 +54,8 @@ look_at_state(void *arg, const Caller *caller, MemoryContext outside)
 	SpiRow		row;
 
 	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status OPERATOR(pg_catalog.=) 'paused' AS settled, "
-			"e.xmin AS writer FROM sandbox_exec.execution e "
-			"WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
+				   "e.xmin AS writer FROM sandbox_exec.execution e "
+				   "WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
 			wait, caller);
 	wait->seen = SEEN_NOTHING;
 	if (SPI_processed == 0)
@@ -110,7 +110,7 @@ wait_v1(PG_FUNCTION_ARGS)
 				 errhint("Give the id that enqueue() returned.")));
 	wait.id = PG_GETARG_UUID_P(0);
 	wait.owner = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
-	deadline = longpoll_deadline(fcinfo, 1, "timeout");
+	deadline = longpoll_deadline(fcinfo, 1, "timeout", guc_max_wait);
 	wait.store = srf_begin(fcinfo);
 	wait_until_settled(&wait, deadline);
 	longpoll_look(fetch_record, &wait);

@@ -32,7 +32,7 @@ static struct
 	uint64		waits[WAIT_SLOTS / 64]; /* a bit a wait slot */
 	int			attention_count;	/* beyond MAX_ATTENTION: every worker */
 	int			attention[MAX_ATTENTION];
-}			wanted;
+} wanted;
 
 static bool notify_muted = false;
 

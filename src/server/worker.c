@@ -16,6 +16,7 @@
 #include "outcome.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
+#include "repair.h"
 #include "sandbox.h"
 #include "slot.h"
 #include "storage/ipc.h"
@@ -63,14 +64,17 @@ static void
 set_session_defaults(void)
 {
 	static const char *const settings[][2] = {
+		{"role", "none"},		/* ALTER DATABASE ... SET role */
 		{"default_transaction_isolation", "read committed"},
 		{"default_transaction_read_only", "off"},
 		{"default_transaction_deferrable", "off"},
 		{"statement_timeout", "0"},
-		{"lock_timeout", "1s"},	/* a table lock must not keep it from leaving */
+		{"lock_timeout", "1s"}, /* a table lock must not keep it from leaving */
 		{"idle_in_transaction_session_timeout", "0"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"session_replication_role", "origin"},
+		{"standard_conforming_strings", "on"},
+		{"transform_null_equals", "off"},
 		{"row_security", "on"},
 		{"datestyle", "ISO, MDY"},
 		{"intervalstyle", "postgres"},
@@ -133,31 +137,6 @@ run_batch(Worker *worker, ClaimBatch *batch)
 		slot_holds(false);
 	if (worker->failures == 0)
 		adapt_batch_size(worker, count, outcome_clock() - began);
-}
-
-/*
- * Give back what others lost, promote what is due, publish what comes next.
- * This comes after the claim, not before: whoever just committed shouldn't wait
- * for it.
- */
-static XactResult
-repair(bool *worked)
-{
-	TimestampTz due;
-	XactResult	result;
-
-	*worked = false;
-	if (!slot_may_repair())
-		return XACT_DONE;
-	slot_begin_due();
-	result = store_repair(worked);
-	if (result == XACT_DONE)
-		result = store_next_due(&due);
-	if (result == XACT_DONE)
-		slot_end_due(due);
-	else if (result != XACT_GONE)
-		slot_end_due(GetCurrentTimestamp() + PAUSE_MS * INT64CONST(1000));
-	return result;
 }
 
 /* ------------------------------------------------------------------- idling */
@@ -234,7 +213,7 @@ turn(Worker *worker)
 	XactResult	result = claim_and_run(worker, &found);
 
 	if (result == XACT_DONE && !slot_should_leave())
-		result = repair(&repaired);
+		result = repair_if_due(&repaired);
 	switch (result)
 	{
 		case XACT_GONE:

@@ -27,11 +27,16 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "xact.h"
 
 static char last_message[REASON_SIZE];
 static int	last_sqlerrcode = 0;
 static int	logged_sqlerrcode = 0;
+static TimestampTz logged_at = 0;
+
+/* the same SQLSTATE is not logged again within this time */
+#define QUIET_MS (60 * 1000)
 
 /* the extension's oid, and whether its version is ours; InvalidOid when absent */
 static Oid
@@ -81,9 +86,8 @@ lock_extension(void)
 	AcceptInvalidationMessages();
 	if (find_extension(&known_version) != oid)
 		return XACT_HELD;
-	shmem_set_reason(HEALTH_EXTENSION, known_version ? NULL :
-					 "the installed version of the extension is not that of the library; "
-					 "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library");
+	shmem_set_reason(HEALTH_EXTENSION, known_version ? NULL : "the installed version of the extension is not that of the library; "
+															  "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library");
 	return known_version ? XACT_DONE : XACT_GONE;
 }
 
@@ -105,9 +109,11 @@ recover(MemoryContext outside)
 	error = CopyErrorData();
 	strlcpy(last_message, error->message ? error->message : "", sizeof(last_message));
 	last_sqlerrcode = error->sqlerrcode;
-	if (error->sqlerrcode != logged_sqlerrcode)
+	if (error->sqlerrcode != logged_sqlerrcode ||
+		TimestampDifferenceExceeds(logged_at, GetCurrentTimestamp(), QUIET_MS))
 	{
 		logged_sqlerrcode = error->sqlerrcode;
+		logged_at = GetCurrentTimestamp();
 		EmitErrorReport();
 	}
 	FlushErrorState();
@@ -135,8 +141,6 @@ xact_run(XactBody body, void *arg)
 		PopActiveSnapshot();
 		CommitTransactionCommand();
 		pgstat_report_stat(false);
-		if (result == XACT_DONE)
-			logged_sqlerrcode = 0;
 	}
 	PG_CATCH();
 	{

@@ -16,13 +16,13 @@ typedef enum XactResult
 } XactResult;
 
 /* the body: runs inside the transaction with SPI connected */
-typedef void (*XactBody) (void *arg);
+typedef void (*XactBody)(void *arg);
 
 /*
  * Run body in a transaction of its own, after sharing the extension's lock with
  * everybody but DROP and ALTER EXTENSION and making sure that it is still the
- * extension this worker serves.  An ERROR is caught, logged once (repeats of
- * the same SQLSTATE are silent until one succeeds), and reported as
+ * extension this worker serves.  An ERROR is caught, logged (repeats of
+ * the same SQLSTATE are silent for a minute), and reported as
  * XACT_FAILED; xact_last_error tells its text.  What body allocates in
  * CurrentMemoryContext goes with the transaction.
  */

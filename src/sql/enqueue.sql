@@ -29,25 +29,26 @@ BEGIN
 
     LOOP
         id := sandbox_exec._uuid7();
-        INSERT INTO sandbox_exec.execution (
-            id, created_at, updated_at, run_at, submitter, rank, timeout_ms, max_output_chars,
-            memory_limit_kb, max_attempts, ready, runtime, owner, org_id, thread_id, idempotency_key)
-        VALUES (
-            id, now, now, run_at, caller, -priority, extract(epoch FROM timeout) * 1000, max_output_chars,
-            memory_limit_kb, max_attempts, run_at <= now, runtime, owner, org_id, thread_id, idempotency_key)
+        INSERT INTO sandbox_exec.execution_input (id, submitter, owner, idempotency_key, code, args, tools)
+        VALUES (id, caller, owner, idempotency_key, code, args, tools)
         ON CONFLICT (submitter, owner, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;
         EXIT WHEN FOUND;
 
         -- the key is taken: by now its transaction has committed
-        SELECT e.id INTO id FROM sandbox_exec.execution e
-        WHERE e.submitter = caller AND e.owner = _enqueue.owner AND e.idempotency_key = _enqueue.idempotency_key;
+        SELECT i.id INTO id FROM sandbox_exec.execution_input i
+        WHERE i.submitter = caller AND i.owner = _enqueue.owner AND i.idempotency_key = _enqueue.idempotency_key;
         IF FOUND THEN
             RETURN id;
         END IF;
         -- that record was deleted between the two statements: the key is free
     END LOOP;
 
-    INSERT INTO sandbox_exec.execution_input (id, code, args, tools) VALUES (id, code, args, tools);
+    INSERT INTO sandbox_exec.execution (
+        id, created_at, updated_at, run_at, submitter, rank, timeout_ms, max_output_chars,
+        memory_limit_kb, max_attempts, ready, runtime, owner, org_id, thread_id)
+    VALUES (
+        id, now, now, run_at, caller, -priority, extract(epoch FROM timeout) * 1000, max_output_chars,
+        memory_limit_kb, max_attempts, run_at <= now, runtime, owner, org_id, thread_id);
     IF run_at <= now THEN
         PERFORM sandbox_exec._work_ready();
     ELSE

@@ -81,7 +81,7 @@ BEGIN
                         WHEN 'cancelled' THEN coalesce(v.cancel_reason, 'cancelled') END
         FROM verdict v LEFT JOIN log g ON g.id = v.id
         WHERE e.id = v.id
-        RETURNING e.id, sandbox_exec._tell(e.id, e.status)
+        RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id)
     )
     SELECT o.id,
            CASE WHEN n.id IS NOT NULL THEN 'true'

@@ -16,8 +16,8 @@ CREATE INDEX execution_deferred ON sandbox_exec.execution (run_at)
 CREATE INDEX execution_running ON sandbox_exec.execution (id)
     WHERE status = 'running';
 
-CREATE UNIQUE INDEX execution_idempotency
-    ON sandbox_exec.execution (submitter, owner, idempotency_key)
+CREATE UNIQUE INDEX execution_input_idempotency
+    ON sandbox_exec.execution_input (submitter, owner, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 
 -- purge(), oldest first
@@ -25,7 +25,7 @@ CREATE INDEX execution_finished ON sandbox_exec.execution (finished_at)
     WHERE finished_at IS NOT NULL;
 
 -- list()
-CREATE INDEX execution_list ON sandbox_exec.execution (submitter, owner, id);
+CREATE INDEX execution_input_list ON sandbox_exec.execution_input (submitter, owner, id);
 
 /*
  * A row is updated twice within moments.  The free part of each page takes the

@@ -86,10 +86,10 @@ BEGIN
         RAISE EXCEPTION 'an execution that did not succeed has no result' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('outcomes[%s] has one.', index),
             HINT = 'Say what went wrong in error and error_code.';
-    ELSIF error_code !~ '^[[:graph:]]{1,63}$' THEN
-        RAISE EXCEPTION 'error_code is invalid' USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('That of outcomes[%s] has %s characters.', index, length(error_code)),
-            HINT = 'Give 1 to 63 characters without spaces.';
+    ELSIF octet_length(error_code) NOT BETWEEN 1 AND 63 THEN
+        RAISE EXCEPTION 'error_code is empty or too long' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('That of outcomes[%s] has %s bytes.', index, octet_length(error_code)),
+            HINT = 'Give 1 to 63 bytes.';
     ELSIF octet_length(result::text) > 1048576 OR octet_length(error) > 65536
           OR NOT by_worker AND octet_length(events::text) > 4194304 OR length(runtime_version) > 255 THEN
         RAISE EXCEPTION 'an outcome is too large' USING ERRCODE = 'program_limit_exceeded',

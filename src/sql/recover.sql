@@ -67,7 +67,7 @@ BEGIN
                         WHEN 'cancelled' THEN coalesce(e.cancel_reason, 'cancelled') END
         FROM lost l
         WHERE e.id = l.id
-        RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status)
+        RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id)
     )
     SELECT r.id, r.status FROM recovered r;
 END

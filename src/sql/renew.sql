@@ -67,22 +67,24 @@ BEGIN
     PERFORM sandbox_exec._check_claim(id, token);
     UPDATE sandbox_exec.execution e
     SET status = CASE WHEN e.cancel_requested_at IS NULL THEN 'queued' ELSE 'cancelled' END,
-        log_pos = e.log_pos + CASE WHEN e.cancel_requested_at IS NULL AND e.log_pos > 1 THEN 1 ELSE 0 END,
+        log_pos = e.log_pos + h.told::integer,
         updated_at = now,
         finished_at = CASE WHEN e.cancel_requested_at IS NOT NULL THEN now END,
         attempt_count = e.attempt_count - 1, known_started = false,
         claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL,
         error_code = CASE WHEN e.cancel_requested_at IS NOT NULL THEN 'cancelled' END,
         error = CASE WHEN e.cancel_requested_at IS NOT NULL THEN coalesce(e.cancel_reason, 'cancelled') END
-    WHERE e.id = (SELECT h.id FROM sandbox_exec.execution h
-                  WHERE h.id = _release.id AND h.status = 'running' AND h.claim_token = token
-                  FOR NO KEY UPDATE SKIP LOCKED)
-    RETURNING e.status, e.log_pos, e.attempt_count INTO released;
+    -- whoever reads the log may have seen this attempt: say that there will be another
+    FROM (SELECT h.id, h.cancel_requested_at IS NULL AND h.known_started AND h.log_pos > 1 AS told
+          FROM sandbox_exec.execution h
+          WHERE h.id = _release.id AND h.status = 'running' AND h.claim_token = token
+          FOR NO KEY UPDATE SKIP LOCKED) h
+    WHERE e.id = h.id
+    RETURNING e.status, e.log_pos, e.attempt_count, h.told INTO released;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    IF released.status = 'queued' AND released.log_pos > 1 THEN
-        -- whoever reads the log has seen this attempt: say that there will be another
+    IF released.told THEN
         INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
         VALUES (_release.id, released.log_pos, now, 'retry',
                 sandbox_exec._retry_event(released.attempt_count + 1, 'released') -> 'data');

@@ -4,6 +4,7 @@
  * An execution is two rows: what changes while it lives (execution: short
  * columns, updated twice in a normal life) and what never does
  * (execution_input: code and args, which would be copied with every update).
+ * Submitter and owner are in both: the indexes by them need no update there.
  *
  *      queued --claim--> running --finalize--> succeeded | failed | timed_out
  *        ^                  |
@@ -51,37 +52,37 @@ CREATE TABLE sandbox_exec.execution (
     owner text COLLATE "C" NOT NULL,
     org_id text COLLATE "C",
     thread_id text COLLATE "C",
-    idempotency_key text COLLATE "C",
     executor text,                      -- who claimed it last
     runtime_version text,               -- what ran it
     cancel_reason text,
     error_code text,
     error text,
     result jsonb,
+    -- short ones: a statement parses all of them, however few rows it writes
     CONSTRAINT execution_status CHECK
         (status IN ('queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled')),
     CONSTRAINT execution_running_is_claimed CHECK
-        ((status = 'running') = (claim_token IS NOT NULL)
-         AND (status = 'running') = (lease_expires_at IS NOT NULL)),
-    CONSTRAINT execution_worker CHECK
-        ((worker_epoch IS NULL) = (worker_no IS NULL)
-         AND (status = 'running' OR worker_no IS NULL)),
+        ((status = 'running') = (claim_token IS NOT NULL)),
+    CONSTRAINT execution_claim_has_lease CHECK
+        ((claim_token IS NULL) = (lease_expires_at IS NULL)
+         AND (claim_token IS NOT NULL OR worker_no IS NULL)),
     CONSTRAINT execution_terminal_is_finished CHECK
-        ((status NOT IN ('queued', 'running')) = (finished_at IS NOT NULL)),
+        ((status = 'queued' OR claim_token IS NOT NULL) = (finished_at IS NULL)),
+    CONSTRAINT execution_succeeded_or_error CHECK
+        ((status = 'succeeded' OR finished_at IS NULL) = (error_code IS NULL)),
     CONSTRAINT execution_started_has_log CHECK
-        ((started_at IS NULL) = (log_pos = 0) AND log_pos >= 0),
+        ((started_at IS NULL) = (log_pos = 0)),
     CONSTRAINT execution_attempts CHECK
-        (attempt_count BETWEEN 0 AND max_attempts),
-    CONSTRAINT execution_outcome CHECK
-        ((status = 'succeeded' OR result IS NULL)
-         AND (status IN ('failed', 'timed_out', 'cancelled')) = (error_code IS NOT NULL)
-         AND (error_code IS NOT NULL OR error IS NULL)),
+        (attempt_count <= max_attempts),
     CONSTRAINT execution_depth CHECK
         ((parent_id IS NULL) = (depth = 0))
 );
 
 CREATE TABLE sandbox_exec.execution_input (
     id uuid PRIMARY KEY,
+    submitter regrole NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    idempotency_key text COLLATE "C",
     code text NOT NULL,
     args jsonb,
     tools text[] NOT NULL
@@ -101,15 +102,19 @@ CREATE TABLE sandbox_exec.event (
 );
 
 /*
- * Where this queue is at home.  A dump restores its rows beside the one that
- * CREATE EXTENSION writes, and a copied database brings them along, so there is
- * no key: the queue runs only where every row names the place (_at_home), and
- * adopt() leaves a single one.
+ * Where this queue is at home.  A copied database brings the row of its original
+ * along, and a dump may be restored beside a row of our own, so there is no key:
+ * the queue runs only where there is a row and every row names the place
+ * (_at_home), and adopt() leaves a single one.
+ *
+ * CREATE EXTENSION in a restore writes none: the restored executions come before
+ * the restored home, and would run in between.  Every script of pg_dump and
+ * pg_restore turns row_security off first, which nobody else has a reason to do.
  */
 CREATE TABLE sandbox_exec.home (
     home text NOT NULL
 );
-INSERT INTO sandbox_exec.home VALUES (sandbox_exec._home());
+INSERT INTO sandbox_exec.home SELECT sandbox_exec._home() WHERE current_setting('row_security') = 'on';
 
 -- the queue is paused while there is a row; no key, for the same reason
 CREATE TABLE sandbox_exec.queue_pause (

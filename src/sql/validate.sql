@@ -20,7 +20,7 @@ BEGIN
     IF code IS NULL THEN
         RAISE EXCEPTION 'code must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the program to run as text.';
-    ELSIF code !~ '\S' THEN
+    ELSIF code !~ '[^[:space:]]' THEN
         RAISE EXCEPTION 'code must not be blank' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('It has %s characters, all of them white space.', length(code)),
             HINT = 'Give the program to run as text.';

@@ -2,17 +2,27 @@
  * Views on the queue.  Whoever may claim sees every execution's state here; a
  * submitter sees what executions shows.
  */
+
+-- what has not ended; three parts, so that each is read by its partial index
+-- and the history isn't read at all
+CREATE VIEW sandbox_exec._live AS
+SELECT q.* FROM sandbox_exec.execution q WHERE q.status = 'queued' AND q.ready
+UNION ALL
+SELECT d.* FROM sandbox_exec.execution d WHERE d.status = 'queued' AND NOT d.ready
+UNION ALL
+SELECT r.* FROM sandbox_exec.execution r WHERE r.status = 'running';
+
 CREATE VIEW sandbox_exec.due WITH (security_barrier) AS
 SELECT e.id, e.runtime, -e.rank AS priority, e.run_at, e.owner, e.submitter, e.attempt_count, e.created_at
-FROM sandbox_exec.execution e
+FROM sandbox_exec._live e
 WHERE e.status = 'queued'
       AND (e.ready OR e.run_at <= clock_timestamp())
       AND (pg_has_role(e.submitter, 'USAGE')
            OR (SELECT has_function_privilege(
-                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
-ORDER BY e.rank, e.run_at, e.id;
+                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')));
 
-COMMENT ON VIEW sandbox_exec.due IS 'executions that wait to be claimed now, in the order of claim within a runtime';
+COMMENT ON VIEW sandbox_exec.due IS
+    'executions that wait to be claimed now; claim() takes those of a runtime by priority DESC, run_at, id';
 COMMENT ON COLUMN sandbox_exec.due.id IS 'the execution';
 COMMENT ON COLUMN sandbox_exec.due.runtime IS 'kind of executor that it needs';
 COMMENT ON COLUMN sandbox_exec.due.priority IS 'higher is claimed earlier';
@@ -22,7 +32,6 @@ COMMENT ON COLUMN sandbox_exec.due.submitter IS 'role that enqueued it';
 COMMENT ON COLUMN sandbox_exec.due.attempt_count IS 'attempts so far';
 COMMENT ON COLUMN sandbox_exec.due.created_at IS 'when it was enqueued';
 
--- live rows only, by their partial indexes: the history isn't read
 CREATE VIEW sandbox_exec.queue_stats WITH (security_barrier) AS
 SELECT e.runtime,
        count(*) FILTER (WHERE e.status = 'queued' AND e.ready) AS ready,
@@ -30,11 +39,10 @@ SELECT e.runtime,
        count(*) FILTER (WHERE e.status = 'running') AS running,
        count(*) FILTER (WHERE e.lease_expires_at < clock_timestamp()) AS expired,
        min(e.run_at) FILTER (WHERE e.status = 'queued' AND e.ready) AS oldest_run_at
-FROM sandbox_exec.execution e
-WHERE e.status IN ('queued', 'running')
-      AND (pg_has_role(e.submitter, 'USAGE')
-           OR (SELECT has_function_privilege(
-                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+FROM sandbox_exec._live e
+WHERE pg_has_role(e.submitter, 'USAGE')
+      OR (SELECT has_function_privilege(
+              'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE'))
 GROUP BY e.runtime;
 
 COMMENT ON VIEW sandbox_exec.queue_stats IS 'executions that have not ended, counted by runtime';

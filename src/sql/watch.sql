@@ -36,10 +36,10 @@ AS $$
 BEGIN
     RETURN ARRAY(
         WITH RECURSIVE hop(submitter) AS (
-            SELECT min(e.submitter::oid) FROM sandbox_exec.execution e
+            SELECT min(i.submitter::oid) FROM sandbox_exec.execution_input i
             UNION ALL
-            SELECT (SELECT min(e.submitter::oid) FROM sandbox_exec.execution e
-                    WHERE e.submitter::oid > hop.submitter)
+            SELECT (SELECT min(i.submitter::oid) FROM sandbox_exec.execution_input i
+                    WHERE i.submitter::oid > hop.submitter)
             FROM hop WHERE hop.submitter IS NOT NULL
         )
         SELECT hop.submitter::regrole FROM hop WHERE pg_has_role(caller, hop.submitter, 'USAGE'));
@@ -62,12 +62,12 @@ BEGIN
             HINT = 'Allowed are queued, running, succeeded, failed, timed_out, cancelled.';
     END IF;
     RETURN QUERY
-    SELECT r.* FROM sandbox_exec._record r
-    WHERE r.submitter = ANY (submitters)      -- for the index; the rule is the next line's
-          AND sandbox_exec._visible(caller, _list.owner, r.submitter, r.owner)
+    SELECT r.* FROM sandbox_exec.execution_input i JOIN sandbox_exec._record r ON r.id = i.id
+    WHERE i.submitter = ANY (submitters)      -- for the index; the rule is the next line's
+          AND sandbox_exec._visible(caller, _list.owner, i.submitter, i.owner)
           AND (_list.status IS NULL OR r.status = _list.status)
-          AND (before IS NULL OR r.id < before)
-    ORDER BY r.id DESC
+          AND (before IS NULL OR i.id < before)
+    ORDER BY i.id DESC
     LIMIT max_rows;
 END
 $$;

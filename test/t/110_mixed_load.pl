@@ -123,7 +123,7 @@ while (1)
 		$next_kill += 0.1;
 		$next_kill = time if $next_kill < time - 1;
 	}
-	usleep(10_000);
+	usleep(10_000);    # lint: slept on purpose: it paces the looks
 }
 $watcher->quit;
 note("$kills runners killed, $looks looks at the workers");

@@ -114,7 +114,7 @@ CREATE TABLE public.gate (closed boolean);
 CREATE FUNCTION public.wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	WHILE EXISTS (SELECT FROM public.gate WHERE closed) LOOP
-		PERFORM pg_sleep(0.01);
+		PERFORM pg_sleep(0.01);    -- lint: slept on purpose: a gate
 	END LOOP;
 	RETURN new;
 END $$;
@@ -139,10 +139,21 @@ poll_until(
 	},
 	'three executions to be claimed together');
 $holder->query_safe("BEGIN; SELECT sandbox_exec.cancel('$held', 'not you')");
+my ($was_at_work) = $node->safe_psql('postgres', "SELECT pid FROM sandbox_exec.workers WHERE execution_id = '$long'");
 $node->safe_psql('postgres', 'UPDATE public.gate SET closed = false');
+# it can't give back what is held, and so goes; another one takes the long one up
+poll_until(
+	sub {
+		my $now = $node->safe_psql('postgres', "SELECT pid FROM sandbox_exec.workers WHERE execution_id = '$long'");
+		return $now ne '' && $now ne $was_at_work;
+	},
+	'another worker to run the long one');
+is(state_of($held), 'running|1', 'a claim that is held when its batch is released stays as it is');
 $holder->query_safe('COMMIT');
-# guarantee: a claim that could not be given back is not forgotten
-expect_terminal($node, $held, { status => 'cancelled', error => 'not you' }, 'a claimed one that is held when its batch is released');
+# guarantee: a claim that could not be given back is not forgotten, even though
+# the only worker is busy
+expect_terminal($node, $held, { status => 'cancelled', error => 'not you' }, 'until the holder commits: then the cancel takes effect');
+is(state_of($long), 'running|1', 'while the long one runs');
 $node->safe_psql('postgres', "SELECT sandbox_exec.cancel('$long')");
 expect_terminal($node, $long, { status => 'cancelled' }, 'and the long one of that batch');
 $node->safe_psql('postgres', 'DROP TRIGGER wait_at_gate ON sandbox_exec.execution');
@@ -159,6 +170,7 @@ END $$;
 CREATE TRIGGER no_room BEFORE INSERT ON sandbox_exec.event FOR EACH ROW EXECUTE FUNCTION public.no_room();
 });
 my $from = -s $node->logfile;
+($worker) = worker_pids($node, 'postgres');
 $id = enqueue($node, 'print("precious") return 1');
 $node->wait_for_log(qr/ERROR:.*no room for the log/, $from);
 $other = enqueue($node, 'return "quiet"');

@@ -110,6 +110,15 @@ is(count_of('queued'), 1, 'it waits');
 expect_terminal($node, $id, { status => 'succeeded', result => 'later' }, 'a deferred one comes when it is due');
 is($node->safe_psql('postgres', "SELECT started_at >= run_at FROM sandbox_exec.executions WHERE id = '$id'"), 't', 'and not before');
 
+# guarantee: a worker that is busy for long looks after the queue all the same
+my $long = enqueue($node, $endless);
+runner_of($node, $long);
+$id = enqueue($node, 'return "beside"', run_at => q(now() + interval '1500 ms'));
+expect_terminal($node, $id, { status => 'succeeded' }, 'a deferred one comes when it is due, though the only worker is busy');
+is($node->safe_psql('postgres', "SELECT status FROM sandbox_exec.execution WHERE id = '$long'"), 'running', 'as it still is');
+$node->safe_psql('postgres', "SELECT sandbox_exec.cancel('$long')");
+expect_terminal($node, $long, { status => 'cancelled' }, 'it is cancelled');
+
 # ------------------------------------------------------------------- fairness
 
 # Two databases with more work than one worker gets done; one with none.

@@ -6,6 +6,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Test::More;
+use PostgreSQL::Test::Utils;
 use SandboxExec;
 
 my $node = new_node('main');
@@ -190,15 +191,13 @@ for my $call (@{ $call{executor} })
 
 # Guarantee: nothing of a submitter's own is run by the extension's owner, though
 # the submitter's search_path puts operators, functions and temporary objects
-# with the names that our statements use first.  Each such function notes who it
-# runs as; and the API still works.
+# with the names that our statements use first.  Each such function tells the log
+# who it runs as, which no rollback undoes; and the API still works.
 sql(q{
 	CREATE ROLE mallory LOGIN;
 	SELECT sandbox_exec.grant_submitter('mallory');
 	SELECT sandbox_exec.grant_executor('mallory');
 	CREATE SCHEMA evil AUTHORIZATION mallory;
-	CREATE TABLE evil.caught (what text, who text DEFAULT current_user);
-	GRANT INSERT ON evil.caught TO PUBLIC;
 });
 my $evil = '';
 my @operators = map { my $t = $_; map { [ $_, $t, $t ] } '=', '<>', '<', '>', '<=', '>=' } qw(text uuid boolean timestamptz regrole oid integer bigint jsonb interval);
@@ -210,7 +209,7 @@ for my $operator (@operators)
 	my $result = $symbol =~ /^->>$/ ? 'text' : $symbol eq '->' ? 'jsonb' : 'boolean';
 	$evil .= qq{
 		CREATE FUNCTION evil.$name($left, $right) RETURNS $result LANGUAGE plpgsql AS
-			\$\$ BEGIN INSERT INTO evil.caught VALUES ('$left $symbol $right'); RETURN NULL; END \$\$;
+			\$\$ BEGIN RAISE WARNING 'evil $left $symbol $right as %', current_user; RETURN NULL; END \$\$;
 		CREATE OPERATOR evil.$symbol (FUNCTION = evil.$name, LEFTARG = $left, RIGHTARG = $right);};
 }
 for my $function (
@@ -231,7 +230,7 @@ for my $function (
 	my ($name, $arguments, $result) = @$function;
 	$evil .= qq{
 		CREATE FUNCTION evil.$name($arguments) RETURNS $result LANGUAGE plpgsql AS
-			\$\$ BEGIN INSERT INTO evil.caught VALUES ('$name($arguments)'); RETURN NULL; END \$\$;};
+			\$\$ BEGIN RAISE WARNING 'evil $name as %', current_user; RETURN NULL; END \$\$;};
 }
 as('mallory', $evil);
 my $path = q{
@@ -242,7 +241,6 @@ my $path = q{
 	CREATE TEMP TABLE home (home pg_catalog.text);
 	CREATE TEMP TABLE pg_extension (oid pg_catalog.oid, extname pg_catalog.name, extowner pg_catalog.oid);
 	CREATE TEMP TABLE pg_proc (oid pg_catalog.oid);
-	CREATE FUNCTION pg_temp._enqueue() RETURNS void LANGUAGE sql AS 'INSERT INTO evil.caught VALUES ($$_enqueue$$)';
 };
 # both ways round: with plans made in a safe path, and made in the evil one
 for my $first (0, 1)
@@ -285,7 +283,8 @@ for my $first (0, 1)
 	}
 	$s->close;
 }
-is(sql(q{SELECT string_agg(DISTINCT what || ' as ' || who, ', ') FROM evil.caught WHERE who <> 'mallory'}), '', 'nothing of his ran as somebody else');
+$node->psql('postgres', q{SET SESSION AUTHORIZATION mallory; SELECT 'a'::text OPERATOR(evil.=) 'b'::text});
+like(slurp_file($node->logfile), qr/WARNING:  evil text = text as mallory/, 'the log has what he himself called');
 
 # Guarantee: row security that somebody put on a table, or a session's wish to do
 # without, changes nothing for submitters and workers.
@@ -345,8 +344,8 @@ my @settings = (
 	q{plpgsql.variable_conflict = 'use_variable'}, q{role = 'outsider'}, q{check_function_bodies = off}, q{work_mem = '64kB'},
 	q{client_encoding = 'LATIN1'}, q{default_toast_compression = 'pglz'}, q{plan_cache_mode = 'force_generic_plan'});
 my $superuser = sql('SELECT current_user');
-sql("ALTER DATABASE postgres SET $_") for @settings;
-sql("ALTER ROLE $superuser SET $_", dbname => 'lax') for grep { !/^role/ } @settings;
+sql(join('', (map { "ALTER DATABASE postgres SET $_;\n" } @settings), map { "ALTER ROLE $superuser SET $_;\n" } grep { !/^role/ } @settings),
+	dbname => 'lax');
 {
 	# the client's own session, which this is not about
 	local $ENV{PGOPTIONS} = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
@@ -366,5 +365,6 @@ sql("ALTER ROLE $superuser SET $_", dbname => 'lax') for grep { !/^role/ } @sett
 	expect_terminal($node, $id, { status => 'cancelled' }, 'bent settings: a cancel');
 	is_deeply([ worker_complaints($node, $offset) ], [], 'and no worker complains');
 }
+unlike(slurp_file($node->logfile), qr/WARNING:  evil .* as (?!mallory)/, 'nothing of mallory\'s ever ran as somebody else');
 
 done_testing();

@@ -8,7 +8,8 @@ use Test::More;
 use PostgreSQL::Test::Utils;
 use SandboxExec;
 
-my $node = new_node('main');
+# Leases outlast the test: no claim is given up but for a better reason.
+my $node = new_node('main', conf => "sandbox_exec.lease = '1h'");
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
 sub sql
@@ -18,7 +19,7 @@ sub sql
 }
 
 # The roles of the two clusters have the same names and other oids.
-my $other = new_node('other', extension => 0);
+my $other = new_node('other', extension => 0, conf => "sandbox_exec.lease = '1h'");
 sql(q{CREATE ROLE alice; CREATE ROLE "Bob ""B"""});
 $other->safe_psql('postgres', q{CREATE ROLE first; CREATE ROLE "Bob ""B"""; CREATE ROLE alice});
 sql('CREATE DATABASE source');
@@ -49,7 +50,12 @@ sub dump_source
 	return;
 }
 dump_source(c => $file{paused});
-sql('DELETE FROM sandbox_exec.queue_pause', 'source');    # as it is, without waking a worker
+
+# A row that a session has locked is skipped by claims: it stays queued for as
+# long as the dumps take, in a queue that is open.
+my $keeper = session($node, @source);
+$keeper->query("BEGIN; SELECT FROM sandbox_exec.execution WHERE id = '$id{queued}' FOR UPDATE");
+sql('SELECT sandbox_exec.resume_queue()', 'source');
 dump_source(c => $file{custom});
 dump_source(p => $file{plain});
 is(record($node, $id{queued}, @source)->{status}, 'queued', 'it was dumped while it was queued');
@@ -60,9 +66,12 @@ my $whole = q{SELECT json_agg(x ORDER BY x.id) FROM (
 	FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i USING (id)
 	CROSS JOIN LATERAL (SELECT json_agg(v ORDER BY v.pos) AS events FROM sandbox_exec.event v WHERE v.execution_id = e.id) v) x};
 
+my $expected = sql($whole, 'source');
+$keeper->query('ROLLBACK');
+$keeper->close;
+
 # ----------------------------------------------------------------- restores
 
-my $expected = sql($whole, 'source');
 for my $case (
 	[ 'another database of the cluster', $node, 'copy', 'custom' ],
 	[ 'another cluster', $other, 'copy', 'custom' ],
@@ -113,6 +122,27 @@ for my $case (
 }
 is(record($node, $id{running}, @source)->{status}, 'running', 'the original runs on');
 
+# Guarantee: nor does anything run while the restore goes on, table by table,
+# though a worker looks at what is there already.
+$other->safe_psql('postgres', 'CREATE DATABASE slowly TEMPLATE template0');
+my @slowly = ('pg_restore', '--exit-on-error', '-d', $other->connstr('slowly'));
+my $look = sub {
+	$other->safe_psql('slowly', 'SELECT sandbox_exec._work_ready()');
+	wait_until_idle($other, 'slowly');
+	return $other->safe_psql('slowly', "SELECT status FROM sandbox_exec.execution WHERE id = '$id{queued}'");
+};
+$other->command_ok([ @slowly, '--section=pre-data', $file{custom} ], 'a restore in progress: the extension');
+is($look->(), '', 'nothing is there');
+for my $table (qw(execution execution_input event))
+{
+	$other->command_ok([ @slowly, '--data-only', '-t', $table, $file{custom} ], "and its table $table");
+	is($look->(), 'queued', 'nothing ran');
+}
+$other->command_ok([ @slowly, '--data-only', '-t', $_, $file{custom} ], "and $_") for qw(home queue_pause);
+is($look->(), 'queued', 'nor when it is complete');
+$other->safe_psql('slowly', 'SELECT sandbox_exec.adopt()');
+expect_terminal($other, $id{queued}, { status => 'succeeded', result => 'kept' }, 'until adopt()', dbname => 'slowly');
+
 # Guarantee: a paused queue stays paused in the copy.
 $node->safe_psql('postgres', 'CREATE DATABASE paused TEMPLATE template0');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr('paused'), $file{paused} ], 'restore of a paused queue');
@@ -122,11 +152,13 @@ is(record($node, $id{queued}, dbname => 'paused')->{status}, 'queued', 'it is pa
 sql('SELECT sandbox_exec.resume_queue()', 'paused');
 expect_terminal($node, $id{queued}, { status => 'succeeded' }, 'until it is resumed', dbname => 'paused');
 
-# Guarantee: without data, a dump gives an empty queue that is at home where it is.
+# Guarantee: without data, a dump gives an empty queue.
 $node->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', "$dir/empty", $node->connstr('source') ], 'pg_dump --schema-only');
 $other->safe_psql('postgres', 'CREATE DATABASE empty TEMPLATE template0');
 $other->command_ok([ 'pg_restore', '--exit-on-error', '-d', $other->connstr('empty'), "$dir/empty" ], 'restore of it');
-expect_terminal($other, enqueue($other, 'return 1', dbname => 'empty'), { status => 'succeeded' }, 'runs without adopt()', dbname => 'empty');
+is($other->safe_psql('empty', 'SELECT count(*) FROM sandbox_exec.executions'), 0, 'it is empty');
+$other->safe_psql('empty', 'SELECT sandbox_exec.adopt()');
+expect_terminal($other, enqueue($other, 'return 1', dbname => 'empty'), { status => 'succeeded' }, 'and works', dbname => 'empty');
 
 # ---------------------------------------------------------------- pg_upgrade
 

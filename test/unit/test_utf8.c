@@ -59,6 +59,13 @@ every_code_point(void **state)
 													 0xF0) |
 						   rest);
 		assert_int_equal(utf8_char_length(bytes, n), valid ? n : 0);
+		if (valid)
+		{
+			char		encoded[4];
+
+			assert_int_equal(utf8_encode(code, encoded), n);
+			assert_memory_equal(encoded, bytes, n);
+		}
 	}
 }
 

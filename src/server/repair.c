@@ -1,0 +1,54 @@
+/*
+ * repair.c
+ *		What a worker does for the queue as a whole.
+ *
+ * A worker that runs a long execution does it, too: it may be the only one, and
+ * lost claims, requested cancels and deferred rows must not wait for its end.
+ */
+#include "postgres.h"
+
+#include "repair.h"
+#include "slot.h"
+#include "store.h"
+#include "utils/timestamp.h"
+
+/* before another try when nothing could be done */
+#define PAUSE_MS 1000
+
+XactResult
+repair_if_due(bool *worked)
+{
+	TimestampTz due;
+	TimestampTz retry;
+	XactResult	result;
+
+	*worked = false;
+	if (!slot_may_repair())
+		return XACT_DONE;
+	slot_begin_due();
+	result = store_repair(worked);
+	if (result == XACT_DONE)
+		result = store_next_due(&due);
+	if (result == XACT_GONE)
+		return result;
+
+	/* what is overdue even so is held by another session: don't spin on it */
+	retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PAUSE_MS);
+	if (result != XACT_DONE)
+		due = retry;
+	else if (!*worked && due < retry - PAUSE_MS * INT64CONST(1000))
+		due = retry;
+	slot_end_due(due);
+	return result;
+}
+
+long
+repair_due_in(void)
+{
+	TimestampTz due = slot_next_due();
+	long		ms = PAUSE_MS;
+
+	if (due != DT_NOEND)
+		ms = Min(ms, TimestampDifferenceMilliseconds(GetCurrentTimestamp(), due));
+	return Max(ms, 1);
+}
