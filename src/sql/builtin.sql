@@ -45,11 +45,11 @@ FROM (VALUES
 -- a view's functions run as its user: this one reads for everybody who may
 -- select from the view
 CREATE FUNCTION sandbox_exec._tools()
-RETURNS TABLE (name text, kind text, trusted boolean, function text, function_oid oid, description text,
+RETURNS TABLE (name text, kind text, trusted boolean, function text, function_oid oid, schema oid, description text,
                arguments jsonb, created_at timestamptz)
     LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT t.name, t.kind, t.trusted, t.function, f.oid,
+    SELECT t.name, t.kind, t.trusted, t.function, f.oid, (SELECT p.pronamespace FROM pg_proc p WHERE p.oid = f.oid),
            coalesce(t.description, obj_description(f.oid, 'pg_proc')),
            coalesce(t.arguments_schema, CASE WHEN f.oid IS NOT NULL THEN sandbox_exec._arguments_schema(f.oid) END),
            t.created_at
@@ -60,7 +60,8 @@ $$;
 CREATE VIEW sandbox_exec.tools WITH (security_barrier) AS
 SELECT t.name, t.kind, t.function, t.description, t.arguments, t.function_oid IS NOT NULL AS available, t.created_at
 FROM sandbox_exec._tools() t
-WHERE t.trusted OR t.function_oid IS NULL OR has_function_privilege(t.function_oid, 'EXECUTE');
+WHERE t.trusted OR t.function_oid IS NULL
+      OR has_function_privilege(t.function_oid, 'EXECUTE') AND has_schema_privilege(t.schema, 'USAGE');
 
 COMMENT ON VIEW sandbox_exec.tools IS 'tools that the current user may grant to executions';
 COMMENT ON COLUMN sandbox_exec.tools.name IS 'what code calls it, and enqueue() grants';

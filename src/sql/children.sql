@@ -22,7 +22,7 @@ BEGIN
     SELECT t.name INTO beyond FROM unnest(tools) t(name)
     WHERE NOT EXISTS (SELECT FROM unnest(grants) g(pattern) WHERE sandbox_exec._covers(g.pattern, t.name)) LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'tool "%" cannot be granted', beyond USING ERRCODE = 'insufficient_privilege',
+        RAISE EXCEPTION 'tool % cannot be granted', coalesce('"' || beyond || '"', 'null') USING ERRCODE = 'insufficient_privilege',
             DETAIL = 'This execution was not granted it.',
             HINT = format('At most these can be passed on: %s.', array_to_string(grants, ', '));
     ELSIF parent.depth >= 5 THEN

@@ -28,7 +28,7 @@ $$;
 CREATE FUNCTION sandbox_exec.set_policy(pattern text, action text, owner text DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_variable
+#variable_conflict use_column
 BEGIN
     PERFORM sandbox_exec._check_pattern(pattern);
     IF action = 'require_approval' THEN
@@ -53,7 +53,8 @@ BEGIN
         DELETE FROM sandbox_exec.policy p
         WHERE p.pattern = set_policy.pattern AND p.owner IS NOT DISTINCT FROM set_policy.owner;
     ELSE
-        INSERT INTO sandbox_exec.policy AS p (pattern, owner, action) VALUES (pattern, owner, action)
+        INSERT INTO sandbox_exec.policy AS p (pattern, owner, action)
+        VALUES (set_policy.pattern, set_policy.owner, set_policy.action)
         ON CONFLICT (pattern, coalesce(owner, '')) DO UPDATE SET action = excluded.action;
     END IF;
 END

@@ -24,7 +24,7 @@ BEGIN
         RAISE EXCEPTION 'function must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give a function with its argument types, such as ''app.lookup(integer)''.';
     ELSIF NOT EXISTS (SELECT FROM pg_proc p WHERE p.oid = function) THEN
-        RAISE EXCEPTION 'function % does not exist', function USING ERRCODE = 'undefined_function',
+        RAISE EXCEPTION 'function % does not exist', function::oid USING ERRCODE = 'undefined_function',
             DETAIL = 'It is the number of no function.',
             HINT = 'Give a function with its argument types, such as ''app.lookup(integer)''.';
     ELSIF name IS NOT NULL THEN

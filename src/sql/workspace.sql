@@ -47,8 +47,9 @@ BEGIN
 END
 $$;
 
--- null deletes, as assigning nil does in Lua; the quota is looked at when a
--- value is set, so that calls at the same moment may pass it by one value each
+-- null deletes, as assigning nil does in Lua.  A value is bounded by what the
+-- arguments of a call may have.  The quota is looked at when a value is set, so
+-- that calls at the same moment may pass it by one value each.
 CREATE FUNCTION sandbox_exec._workspace_set(key text, value jsonb DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -62,10 +63,6 @@ BEGIN
     IF value IS NULL OR value = 'null' THEN
         PERFORM sandbox_exec._workspace_delete(key);
         RETURN;
-    ELSIF octet_length(value::text) > 1048576 THEN
-        RAISE EXCEPTION 'value is too large' USING ERRCODE = 'program_limit_exceeded',
-            DETAIL = format('It has %s bytes as JSON; the limit is 1048576.', octet_length(value::text)),
-            HINT = 'Keep less, or split it over several keys.';
     END IF;
     SELECT count(*) AS keys, coalesce(sum(w.size), 0) AS bytes INTO others
     FROM sandbox_exec.workspace w
