@@ -214,13 +214,15 @@ outlog_write(OutlogWriter *w, OutlogStream stream, const char *text, size_t leng
 }
 
 bool
-outlog_emit(OutlogWriter *w, const char *json, size_t length)
+outlog_emit(OutlogWriter *w, const char *json, size_t length, size_t stored)
 {
 	uint32_t	offset = text_offset(w, false);
+	size_t		spread = w->spread + (stored > length ? stored - length : 0);
 
 	if (length == 0 || length > OUTLOG_EVENT_MAX || w->records >= OUTLOG_RECORDS_MAX ||
-		offset + length > OUTLOG_SIZE - RESERVE)
+		offset + length + spread > OUTLOG_SIZE - RESERVE)
 		return false;
+	w->spread = spread;
 	memcpy(w->area + offset, json, length);
 	publish(w, OUTLOG_CUSTOM, false, (uint32_t) length);
 	w->last_record = 0;

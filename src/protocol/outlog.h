@@ -54,6 +54,7 @@ typedef struct OutlogWriter
 	bool		truncated[OUTLOG_STREAMS];
 	uint32_t	last_record;	/* offset of the record that may grow, or 0 */
 	uint32_t	records;
+	size_t		spread;			/* bytes that events take in the log beyond those here */
 
 	/*
 	 * The start of a character whose other bytes haven't been printed yet.
@@ -75,10 +76,11 @@ extern void outlog_reset(OutlogWriter *w, void *area, uint32_t max_chars);
 extern void outlog_write(OutlogWriter *w, OutlogStream stream, const char *text, size_t length);
 
 /*
- * Append a custom event: JSON text of at most OUTLOG_EVENT_MAX bytes.  False
- * when it is larger, or the area has no room; nothing was written then.
+ * Append a custom event: JSON text of at most OUTLOG_EVENT_MAX bytes, which
+ * takes stored bytes in the server's log.  False when it is larger, or there is
+ * no room for it here or there; nothing was written then.
  */
-extern bool outlog_emit(OutlogWriter *w, const char *json, size_t length);
+extern bool outlog_emit(OutlogWriter *w, const char *json, size_t length, size_t stored);
 
 /* write what was held back of an incomplete character; call it when the code ends */
 extern void outlog_finish(OutlogWriter *w);

@@ -193,7 +193,7 @@ block_size(size_t size)
 }
 
 /*
- * Only the bits are cleared; 2.5 kB of list heads would be a quarter of the
+ * Only the bits are cleared; 2.5 kB of list heads would add a tenth to the
  * work of putting back the whole state.
  */
 void

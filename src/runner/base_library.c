@@ -44,10 +44,10 @@ base_emit(lua_State *L)
 	json_text_growing(&writer, L);
 	if (!json_write(&writer, 1))
 		return luaL_error(L, "cannot emit: %s", writer.message);
-	if (writer.length > OUTLOG_EVENT_MAX)
+	if (json_text_stored(&writer) > OUTLOG_EVENT_MAX)
 		return luaL_error(L, "cannot emit: the value has %I bytes as JSON; the limit is %d",
-						  (lua_Integer) writer.length, OUTLOG_EVENT_MAX);
-	if (!outlog_emit(&current.output, writer.text, writer.length))
+						  (lua_Integer) json_text_stored(&writer), OUTLOG_EVENT_MAX);
+	if (!outlog_emit(&current.output, writer.text, writer.length, json_text_stored(&writer)))
 		return luaL_error(L, "cannot emit: the log is full");
 	return 0;
 }

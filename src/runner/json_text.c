@@ -29,8 +29,15 @@ json_text_fixed(JsonText *w, lua_State *L, char *buffer, size_t capacity)
 	w->text = buffer;
 	w->length = 0;
 	w->capacity = capacity;
+	w->spread = 0;
 	w->box = 0;
 	w->depth = 0;
+}
+
+size_t
+json_text_stored(const JsonText *w)
+{
+	return w->length + w->spread;
 }
 
 /* The slot is remembered, not the address: growing replaces what it holds. */
@@ -120,6 +127,13 @@ json_append_char(JsonText *w, char c)
 	return json_append(w, &c, 1);
 }
 
+bool
+json_append_separator(JsonText *w, char c)
+{
+	w->spread++;
+	return json_append_char(w, c);
+}
+
 /* ------------------------------------------------------------------------
  * Scalars
  * ------------------------------------------------------------------------ */
@@ -198,6 +212,27 @@ json_append_string(JsonText *w, const char *text, size_t length)
 	return json_append_char(w, '"');
 }
 
+/* how much longer a number is without its exponent, if it has one */
+static size_t
+exponent_spread(const char *text)
+{
+	const char *e = strchr(text, 'e');
+	long		exponent;
+	size_t		digits = 0;
+	size_t		length;
+
+	if (e == NULL)
+		return 0;
+	exponent = strtol(e + 1, NULL, 10);
+	for (const char *c = text; c < e; c++)
+		digits += *c >= '0' && *c <= '9';
+	if (exponent < 0)
+		length = (size_t) (-exponent) + 1 + digits;
+	else
+		length = digits > (size_t) exponent ? digits + 1 : (size_t) exponent + 1;
+	return length > strlen(text) ? length - strlen(text) : 0;
+}
+
 /* the fewest digits that read back as the same number, and look like a float */
 static bool
 write_float(JsonText *w, lua_Number value)
@@ -213,6 +248,7 @@ write_float(JsonText *w, lua_Number value)
 		if (strtod(text, NULL) == value)
 			break;
 	}
+	w->spread += exponent_spread(text);
 	if (strcspn(text, ".e") == (size_t) n)
 	{
 		memcpy(text + n, ".0", 2);

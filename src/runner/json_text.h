@@ -26,11 +26,18 @@ typedef struct JsonText
 	char	   *text;
 	size_t		length;
 	size_t		capacity;
+	size_t		spread;			/* bytes that the server's form is longer */
 	int			box;			/* stack slot of the memory, or 0: it's fixed */
 	int			depth;
 	JsonStep	steps[JSON_MAX_DEPTH];
 	char		message[320];	/* why something failed, and where */
 } JsonText;
+
+/*
+ * The server stores values as jsonb, which prints a blank after each comma and
+ * colon and numbers without exponents: limits apply to that length.
+ */
+extern size_t json_text_stored(const JsonText *w);
 
 /* write into a buffer of the caller's */
 extern void json_text_fixed(JsonText *w, lua_State *L, char *buffer, size_t capacity);
@@ -40,6 +47,9 @@ extern void json_text_growing(JsonText *w, lua_State *L);
 
 extern bool json_append(JsonText *w, const char *text, size_t length);
 extern bool json_append_char(JsonText *w, char c);
+
+/* a comma or a colon */
+extern bool json_append_separator(JsonText *w, char c);
 
 /* quoted and escaped; fails for what isn't UTF-8 and for NUL */
 extern bool json_append_string(JsonText *w, const char *text, size_t length);

@@ -84,7 +84,7 @@ write_list(JsonText *w, int index, size_t n)
 	step->key = NULL;
 	for (size_t i = 1; i <= n; i++)
 	{
-		if (i > 1 && !json_append_char(w, ','))
+		if (i > 1 && !json_append_separator(w, ','))
 			return false;
 		step->index = (lua_Integer) i;
 		lua_rawgeti(w->L, index, (lua_Integer) i);
@@ -173,7 +173,7 @@ write_member(JsonText *w, int index, const Member *member)
 
 	step->key = member->key;
 	step->key_length = member->length;
-	if (!json_append_string(w, member->key, member->length) || !json_append_char(w, ':'))
+	if (!json_append_string(w, member->key, member->length) || !json_append_separator(w, ':'))
 		return false;
 	lua_pushlstring(w->L, member->key, member->length);
 	lua_rawget(w->L, index);
@@ -201,7 +201,7 @@ write_object(JsonText *w, int index, size_t n)
 		return false;
 	for (size_t i = 0; i < n; i++)
 	{
-		if (i > 0 && !json_append_char(w, ','))
+		if (i > 0 && !json_append_separator(w, ','))
 			return false;
 		if (!write_member(w, index, &members[i]))
 			return false;

@@ -91,20 +91,40 @@ prepare_input(lua_State *L, const RunMessage *request)
  * Result
  * ------------------------------------------------------------------------ */
 
-/* several values become a list; its brackets aren't a Lua table's */
+/*
+ * Several values become a list; its brackets aren't a Lua table's, but a level
+ * of nesting all the same.
+ */
 static bool
 write_values(JsonText *w, int n)
 {
-	if (!json_append(w, "[", 1))
+	JsonStep   *step = &w->steps[0];
+
+	step->table = NULL;
+	step->key = NULL;
+	w->depth = 1;
+	if (!json_append_char(w, '['))
 		return false;
 	for (int i = 1; i <= n; i++)
 	{
-		if (i > 1 && !json_append(w, ",", 1))
+		step->index = i;
+		if (i > 1 && !json_append_separator(w, ','))
 			return false;
 		if (!json_write(w, i))
 			return false;
 	}
-	return json_append(w, "]", 1);
+	return json_append_char(w, ']');
+}
+
+static bool
+write_all(JsonText *w, int n)
+{
+	if (!(n > 1 ? write_values(w, n) : json_write(w, 1)))
+		return false;
+	if (json_text_stored(w) <= MAX_RESULT_BYTES)
+		return true;
+	snprintf(w->message, sizeof(w->message), "larger than %d bytes as JSON", MAX_RESULT_BYTES);
+	return false;
 }
 
 /* protected: the values on the stack are what the code returned */
@@ -116,7 +136,7 @@ write_result(lua_State *L)
 	char		text[sizeof(writer.message) + 32];
 
 	json_text_fixed(&writer, L, result_text, sizeof(result_text));
-	if (n > 1 ? write_values(&writer, n) : json_write(&writer, 1))
+	if (write_all(&writer, n))
 		execution_succeed(result_text, writer.length);
 	else
 	{

@@ -25,9 +25,8 @@ typedef struct Waiting
 	int64		added;			/* outcome_clock() */
 	int64		retry_at;		/* 0: was never tried */
 	char	   *json;			/* the object for finalize_many */
-	bool		bare;			/* json is already without result and log */
 	Claim		claim;			/* its id and token only */
-	Outcome		outcome;		/* the same without result and log */
+	Outcome		outcome;		/* what json was made of; texts are ours */
 } Waiting;
 
 static dlist_head waiting = DLIST_STATIC_INIT(waiting);
@@ -88,20 +87,10 @@ build(const Claim *claim, const Outcome *outcome)
 	return json.data;
 }
 
-/* status is one of three constants and needs no copy */
-static void
-remember_bare(Waiting *one, const Claim *claim, const Outcome *outcome)
+static const char *
+copy(const char *text)
 {
-	one->claim.id = claim->id;
-	one->claim.token = claim->token;
-	one->outcome = *outcome;
-	one->outcome.result = one->outcome.events = NULL;
-	if (outcome->error)
-		one->outcome.error = pstrdup(outcome->error);
-	if (outcome->error_code)
-		one->outcome.error_code = pstrdup(outcome->error_code);
-	if (outcome->runtime_version)
-		one->outcome.runtime_version = pstrdup(outcome->runtime_version);
+	return text ? pstrdup(text) : NULL;
 }
 
 void
@@ -115,31 +104,49 @@ outcome_add(const Claim *claim, const Outcome *outcome)
 	one->memory = memory;
 	one->id = claim->id;
 	one->added = outcome_clock();
+	one->claim.id = claim->id;
+	one->claim.token = claim->token;
+	one->outcome = *outcome;	/* status is one of three constants */
+	one->outcome.result = copy(outcome->result);
+	one->outcome.error = copy(outcome->error);
+	one->outcome.error_code = copy(outcome->error_code);
+	one->outcome.runtime_version = copy(outcome->runtime_version);
+	one->outcome.events = copy(outcome->events);
 	one->json = build(claim, outcome);
-	remember_bare(one, claim, outcome);
 	dlist_push_tail(&waiting, &one->node);
 	waiting_count++;
 	MemoryContextSwitchTo(outside);
 }
 
-/* without result and log; the first cause first, then why they are missing */
-static void
+/*
+ * Leave out what the server does not take: the result first, the log if that
+ * was not enough.  The first cause comes first, then why something is missing.
+ * False when there is nothing more to leave out.
+ */
+static bool
 strip(Waiting *one, const char *reason)
 {
-	MemoryContext outside = MemoryContextSwitchTo(one->memory);
 	Outcome    *outcome = &one->outcome;
+	MemoryContext outside;
 
-	outcome->error = psprintf("%s%sthe outcome could not be recorded: %s",
+	if (outcome->result == NULL && outcome->events == NULL)
+		return false;
+	outside = MemoryContextSwitchTo(one->memory);
+	outcome->error = psprintf("%s%sthe %s could not be recorded: %s",
 							  outcome->error ? outcome->error : "",
-							  outcome->error ? "; " : "", reason);
+							  outcome->error ? "; " : "",
+							  outcome->result ? "result" : "log", reason);
+	if (outcome->result == NULL)
+		outcome->events = NULL;
+	outcome->result = NULL;
 	if (outcome->error_code == NULL)
 	{
 		outcome->status = "failed";
 		outcome->error_code = "result_invalid";
 	}
 	one->json = build(&one->claim, outcome);
-	one->bare = true;
 	MemoryContextSwitchTo(outside);
+	return true;
 }
 
 int
@@ -237,30 +244,33 @@ write_together(Waiting **some, int count)
 	return result == XACT_DONE;
 }
 
+/* the outcome's own content is what the server does not take */
+static bool
+is_its_own_fault(int sqlerrcode)
+{
+	int			category = ERRCODE_TO_CATEGORY(sqlerrcode);
+
+	return category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION) ||
+		category == ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED);
+}
+
 /*
- * An outcome that fails alone, and by its own content, is written without its
- * result and log, so that its execution ends; anything else (no room on the
- * disk, a lock that is held) passes, and the outcome is kept as it is.
+ * An outcome that fails alone, and by its own content, is written without what
+ * is too much, so that its execution ends; anything else (no room on the disk,
+ * a lock that is held) passes, and the outcome is kept as it is.
  */
 static void
 write_alone(Waiting *one)
 {
 	const char *reason;
 	int			sqlerrcode;
-	int			category;
 
-	if (write_together(&one, 1))
-		return;
-	reason = xact_last_error(&sqlerrcode);
-	category = ERRCODE_TO_CATEGORY(sqlerrcode);
-	if (!one->bare &&
-		(category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION) ||
-		 category == ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED)))
+	do
 	{
-		strip(one, reason);
 		if (write_together(&one, 1))
 			return;
-	}
+		reason = xact_last_error(&sqlerrcode);
+	} while (is_its_own_fault(sqlerrcode) && strip(one, reason));
 	one->retry_at = outcome_clock() + ERROR_RETRY_US;
 }
 

@@ -87,14 +87,18 @@ runner_client_spawn(RunnerClient *c, const RunnerOptions *options)
 	return rc == 0 && c->inbox != NULL && c->area != MAP_FAILED;
 }
 
-/* the next whole frame; *size includes its header */
+/* the next whole frame, which stays in the inbox until the next call */
 static bool
-next_frame(RunnerClient *c, uint8_t *type, FrameReader *payload, size_t *size)
+next_frame(RunnerClient *c, uint8_t *type, FrameReader *payload)
 {
+	c->inbox_used -= c->inbox_taken;
+	memmove(c->inbox, c->inbox + c->inbox_taken, c->inbox_used);
+	c->inbox_taken = 0;
 	for (;;)
 	{
 		ssize_t		n;
-		int			found = frame_peek(c->inbox, c->inbox_used, MAX_DONE_PAYLOAD, type, payload, size);
+		int			found = frame_peek(c->inbox, c->inbox_used, MAX_DONE_PAYLOAD,
+									   type, payload, &c->inbox_taken);
 
 		if (found != 0)
 			return found > 0;
@@ -110,11 +114,9 @@ runner_client_await_ready(RunnerClient *c)
 {
 	uint8_t		type;
 	FrameReader payload;
-	size_t		size;
 
-	if (!next_frame(c, &type, &payload, &size) || type != MESSAGE_READY)
+	if (!next_frame(c, &type, &payload) || type != MESSAGE_READY)
 		return false;
-	c->inbox_used = 0;			/* it speaks again only when it was asked */
 	return message_get_ready(&payload, &c->ready);
 }
 
@@ -157,11 +159,9 @@ runner_client_receive(RunnerClient *c, DoneMessage *done)
 {
 	uint8_t		type;
 	FrameReader payload;
-	size_t		size;
 
-	if (!next_frame(c, &type, &payload, &size) || type != MESSAGE_DONE)
+	if (!next_frame(c, &type, &payload) || type != MESSAGE_DONE)
 		return false;
-	c->inbox_used = 0;
 	return message_get_done(&payload, done);
 }
 

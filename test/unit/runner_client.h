@@ -18,6 +18,7 @@ typedef struct RunnerClient
 	ReadyMessage ready;
 	uint8_t    *inbox;
 	size_t		inbox_used;
+	size_t		inbox_taken;	/* of that, the frame that was read last */
 } RunnerClient;
 
 /* how to start it; runner_client_defaults() fills in what a worker would */

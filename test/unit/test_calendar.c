@@ -79,7 +79,7 @@ years_beyond_an_int(void **state)
 	assert_false(calendar_from_seconds(INT64_MAX, &t));
 	assert_false(calendar_from_seconds(INT64_MIN, &t));
 	assert_true(calendar_from_seconds(INT64_C(67768036191676799), &t));
-	assert_true(t.year == 2147485547 - 1900);
+	assert_true(t.year == 2147485547);
 }
 
 int
