@@ -128,7 +128,8 @@ message_put_return(void *buffer, size_t capacity, const ReturnMessage *m)
 	FrameWriter w;
 
 	frame_begin(&w, buffer, capacity, MESSAGE_RETURN);
-	frame_put_u8(&w, m->ok);
+	frame_put_u8(&w, m->status);
+	frame_put_u32(&w, m->delivered_no);
 	frame_put_i64(&w, m->clock_ms);
 	frame_put_text(&w, m->value);
 	return frame_end(&w);
@@ -137,11 +138,30 @@ message_put_return(void *buffer, size_t capacity, const ReturnMessage *m)
 bool
 message_get_return(FrameReader *payload, ReturnMessage *m)
 {
-	m->ok = get_bool(payload);
+	m->status = frame_get_u8(payload);
+	m->delivered_no = frame_get_u32(payload);
 	m->clock_ms = frame_get_i64(payload);
 	m->value = frame_get_text(payload);
-	return frame_complete(payload) && m->clock_ms >= 0 &&
-		within(m->value, MAX_CALL_VALUE_BYTES);
+	if (!frame_complete(payload) || m->status > RETURN_PENDING || m->clock_ms < 0)
+		return false;
+	if (m->status == RETURN_PENDING)
+		return m->delivered_no == 0 && m->clock_ms == 0 && m->value.data == NULL;
+	return within(m->value, MAX_CALL_VALUE_BYTES);
+}
+
+size_t
+message_put_suspend(void *buffer, size_t capacity)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_SUSPEND);
+	return frame_end(&w);
+}
+
+bool
+message_get_suspend(FrameReader *payload)
+{
+	return frame_complete(payload);
 }
 
 size_t

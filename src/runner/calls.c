@@ -104,6 +104,6 @@ calls_make(lua_State *L, const char *kind, const char *name, int args_index)
 	call.name.length = (uint32_t) strlen(name);
 	exchange(&call, &answer);
 	push_value(L, answer.value);
-	if (!answer.ok)
+	if (answer.status != RETURN_OK)
 		lua_error(L);
 }

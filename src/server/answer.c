@@ -54,7 +54,7 @@ send_answer(Run *run, const CallAnswer *answer)
 {
 	ReturnMessage message = {0};
 
-	message.ok = answer->ok;
+	message.status = answer->ok ? RETURN_OK : RETURN_ERROR;
 	message.clock_ms = unix_ms(answer->at);
 	message.value.data = answer->value;
 	message.value.length = answer->value ? strlen(answer->value) : 0;

@@ -210,6 +210,42 @@ booleans_are_zero_or_one(void **state)
 	assert_false(message_get_done(&r, &got));
 }
 
+static bool
+return_comes_back(ReturnMessage m)
+{
+	ReturnMessage got;
+	FrameReader r = payload(message_put_return(buffer, sizeof(buffer), &m), MESSAGE_RETURN);
+
+	return message_get_return(&r, &got) && got.status == m.status &&
+		got.delivered_no == m.delivered_no && got.clock_ms == m.clock_ms &&
+		got.value.length == m.value.length;
+}
+
+static void
+what_is_pending_has_no_value(void **state)
+{
+	(void) state;
+	assert_true(return_comes_back((ReturnMessage){RETURN_OK, 7, 1700000000000, text("[1]")}));
+	assert_true(return_comes_back((ReturnMessage){RETURN_ERROR, 0, 0, text("{}")}));
+	assert_true(return_comes_back((ReturnMessage){RETURN_PENDING, 0, 0, text(NULL)}));
+	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING, 1, 0, text(NULL)}));
+	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING, 0, 1, text(NULL)}));
+	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING, 0, 0, text("1")}));
+	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING + 1, 0, 0, text(NULL)}));
+}
+
+static void
+suspend_says_nothing_else(void **state)
+{
+	FrameReader r = payload(message_put_suspend(buffer, sizeof(buffer)), MESSAGE_SUSPEND);
+
+	(void) state;
+	assert_true(message_get_suspend(&r));
+	r.data = buffer;
+	r.length = 1;
+	assert_false(message_get_suspend(&r));
+}
+
 static void
 the_largest_run_fits(void **state)
 {
@@ -240,6 +276,8 @@ main(void)
 		cmocka_unit_test(outcomes_must_be_consistent),
 		cmocka_unit_test(texts_must_be_sound),
 		cmocka_unit_test(booleans_are_zero_or_one),
+		cmocka_unit_test(what_is_pending_has_no_value),
+		cmocka_unit_test(suspend_says_nothing_else),
 		cmocka_unit_test(the_largest_run_fits),
 	};
 
