@@ -81,7 +81,8 @@ BEGIN
                         WHEN 'cancelled' THEN coalesce(v.cancel_reason, 'cancelled') END
         FROM verdict v LEFT JOIN log g ON g.id = v.id
         WHERE e.id = v.id
-        RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id)
+        RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
+                  sandbox_exec._tell_parent(e.parent_id, now)
     )
     SELECT o.id,
            CASE WHEN n.id IS NOT NULL THEN 'true'

@@ -31,8 +31,9 @@ CREATE FUNCTION sandbox_exec.grant_submitter(role regrole) RETURNS void
 AS $$
 BEGIN
     PERFORM sandbox_exec._grant(role,
-        '{enqueue, enqueue_many, get, list, wait, tail, cancel, version, _checks, _tools, _sql_query, _sql_execute}',
-        '{executions, due, queue_stats, health, tools, modules}');
+        '{enqueue, enqueue_many, get, list, wait, tail, cancel, resume, signal, version, _checks, _tools, _sql_query,
+          _sql_execute}',
+        '{executions, pending, due, queue_stats, health, tools, modules}');
 END
 $$;
 COMMENT ON FUNCTION sandbox_exec.grant_submitter(regrole) IS 'lets a role enqueue executions and watch its own';
@@ -42,7 +43,7 @@ CREATE FUNCTION sandbox_exec.grant_executor(role regrole) RETURNS void
 AS $$
 BEGIN
     PERFORM sandbox_exec._grant(role,
-        '{claim, journal, renew, append, call, release, finalize, finalize_many, reap, promote, version,
+        '{claim, journal, renew, append, call, suspend, release, finalize, finalize_many, reap, promote, version,
           _checks, _workers}',
         '{due, queue_stats, workers, health}');
 END
