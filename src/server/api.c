@@ -344,7 +344,7 @@ call_v1(PG_FUNCTION_ARGS)
 
 	refuse_transaction_block("call()");
 	refuse_snapshot_isolation("call()");
-	containment_refuse_session("call()");
+	containment_settle_session("call()");
 	caller = caller_enter();
 	SPI_connect();
 	MemoryContextSwitchTo(context);

@@ -44,6 +44,7 @@ CREATE FUNCTION sandbox_exec.set_policy(pattern text, action text, owner text DE
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('set_policy()');
     PERFORM sandbox_exec._check_pattern(pattern);
     IF action NOT IN ('allow', 'require_approval', 'block') THEN
         RAISE EXCEPTION 'unknown action "%"', action USING ERRCODE = 'invalid_parameter_value',
