@@ -27,7 +27,7 @@ plausible(const CallMessage *call)
 }
 
 static CallRequest
-request_of(Run *run, const CallMessage *call)
+request_of(Run *run, const CallMessage *call, bool slept)
 {
 	CallRequest request = {0};
 
@@ -39,6 +39,7 @@ request_of(Run *run, const CallMessage *call)
 	request.args = call->args.data ? pnstrdup(call->args.data, call->args.length) : NULL;
 	request.events = run->output.count > 0 ? run->output.events.data : NULL;
 	request.by_worker = true;
+	request.slept = slept;
 	return request;
 }
 
@@ -55,17 +56,35 @@ send_answer(Run *run, const CallAnswer *answer)
 	ReturnMessage message = {0};
 
 	message.status = answer->ok ? RETURN_OK : RETURN_ERROR;
+	message.delivered_no = answer->delivered_no;
 	message.clock_ms = unix_ms(answer->at);
 	message.value.data = answer->value;
 	message.value.length = answer->value ? strlen(answer->value) : 0;
 	sandbox_answer(run->sandbox, &message);
 }
 
+static void
+send_pending(Run *run)
+{
+	ReturnMessage message = {RETURN_PENDING};
+
+	run->waits = true;
+	sandbox_answer(run->sandbox, &message);
+}
+
 static Answered
-take_answer(Run *run, const CallAnswer *answer, const char **reason)
+take_answer(Run *run, const CallAnswer *answer, int *sleep_ms, const char **reason)
 {
 	switch (answer->status)
 	{
+		case CALL_PENDING:
+			if (!answer->replayed)
+				output_logged(&run->output);
+			send_pending(run);
+			return ANSWER_SENT;
+		case CALL_SLEEPS:
+			*sleep_ms = answer->wait_ms;
+			return ANSWER_SLEEPS;
 		case CALL_ANSWERED:
 			if (!answer->replayed)
 				output_logged(&run->output);
@@ -83,7 +102,7 @@ take_answer(Run *run, const CallAnswer *answer, const char **reason)
 }
 
 Answered
-answer_call(Run *run, const CallMessage *call, const char **reason)
+answer_call(Run *run, const CallMessage *call, bool slept, int *sleep_ms, const char **reason)
 {
 	CallRequest request;
 	CallAnswer	answer = {0};
@@ -92,13 +111,13 @@ answer_call(Run *run, const CallMessage *call, const char **reason)
 	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
 	if (!plausible(call) || !run->output.sound)
 		return ANSWER_FORGED;
-	request = request_of(run, call);
+	request = request_of(run, call, slept);
 	for (;;)
 	{
 		switch (store_call(&request, &answer))
 		{
 			case XACT_DONE:
-				return take_answer(run, &answer, reason);
+				return take_answer(run, &answer, sleep_ms, reason);
 			case XACT_GONE:
 				return ANSWER_LOST;
 			case XACT_HELD:

@@ -7,6 +7,7 @@
 #include "lib/ilist.h"
 #include "outcome.h"
 #include "portability/instr_time.h"
+#include "store_pause.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/memutils.h"
@@ -25,7 +26,7 @@ typedef struct Waiting
 	int64		added;			/* outcome_clock() */
 	int64		retry_at;		/* 0: was never tried */
 	char	   *json;			/* the object for finalize_many */
-	Claim		claim;			/* its id and token only */
+	Claim		claim;			/* its id, its token and has_parent only */
 	Outcome		outcome;		/* what json was made of; texts are ours */
 } Waiting;
 
@@ -106,7 +107,8 @@ outcome_add(const Claim *claim, const Outcome *outcome)
 	one->added = outcome_clock();
 	one->claim.id = claim->id;
 	one->claim.token = claim->token;
-	one->outcome = *outcome;	/* status is one of three constants */
+	one->claim.has_parent = claim->has_parent;
+	one->outcome = *outcome;	/* status is one of four constants */
 	one->outcome.result = copy(outcome->result);
 	one->outcome.error = copy(outcome->error);
 	one->outcome.error_code = copy(outcome->error_code);
@@ -200,6 +202,25 @@ forget(Waiting *one)
 }
 
 /*
+ * Children ended: have those go on that wait for them.  They are other rows than
+ * the outcomes', hence another transaction; what it doesn't do repair will.
+ */
+static void
+tell_parents(Waiting *const *some, const Recorded *recorded, int count)
+{
+	pg_uuid_t  *children = palloc(sizeof(pg_uuid_t) * count);
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (some[i]->claim.has_parent && recorded[i] == RECORDED_YES)
+			children[n++] = some[i]->id;
+	if (n > 0)
+		(void) store_tell_parents(children, n);
+	pfree(children);
+}
+
+/*
  * Write these in one transaction.  Listeners are a courtesy: when the server
  * cannot take the notifications, the outcome is written without them.
  */
@@ -231,6 +252,8 @@ write_together(Waiting **some, int count)
 		result = store_finalize(json.data, ids, count, recorded);
 		wakeup_mute_notify(false);
 	}
+	if (result == XACT_DONE)
+		tell_parents(some, recorded, count);
 	for (i = 0; i < count && result == XACT_DONE; i++)
 	{
 		if (recorded[i] == RECORDED_BUSY)
@@ -274,23 +297,60 @@ write_alone(Waiting *one)
 	one->retry_at = outcome_clock() + ERROR_RETRY_US;
 }
 
+/*
+ * One that waits for answers leaves this worker.  Its row may be held by whoever
+ * is about to answer; that stalls nobody but itself.
+ */
+static void
+write_pause(Waiting *one)
+{
+	Recorded	recorded = RECORDED_REFUSED;
+	XactResult	result = store_suspend(&one->claim, one->outcome.events, &recorded);
+	int			sqlerrcode;
+
+	xact_last_error(&sqlerrcode);
+	if (result == XACT_FAILED && is_its_own_fault(sqlerrcode))
+	{
+		/* listeners are a courtesy, and the log is not worth more than the rest */
+		wakeup_mute_notify(true);
+		result = store_suspend(&one->claim, one->outcome.events, &recorded);
+		if (result == XACT_FAILED)
+			result = store_suspend(&one->claim, NULL, &recorded);
+		wakeup_mute_notify(false);
+	}
+	if (result == XACT_DONE && recorded != RECORDED_BUSY)
+		forget(one);
+	else
+		one->retry_at = outcome_clock() + (result == XACT_DONE ? BUSY_RETRY_US : ERROR_RETRY_US);
+}
+
+static bool
+is_pause(const Waiting *one)
+{
+	return strcmp(one->outcome.status, OUTCOME_PAUSED) == 0;
+}
+
 void
 outcome_flush(void)
 {
 	int64		now = outcome_clock();
 	Waiting   **some;
 	int			count = 0;
-	dlist_iter	iter;
+	dlist_mutable_iter iter;
 	int			i;
 
 	if (waiting_count == 0)
 		return;
 	some = palloc(sizeof(Waiting *) * waiting_count);
-	dlist_foreach(iter, &waiting)
+	dlist_foreach_modify(iter, &waiting)
 	{
 		Waiting    *one = dlist_container(Waiting, node, iter.cur);
 
-		if (one->retry_at <= now)
+		if (one->retry_at > now)
+			continue;
+		if (is_pause(one))
+			write_pause(one);
+		else
 			some[count++] = one;
 	}
 	if (count > 0 && !write_together(some, count))

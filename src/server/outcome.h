@@ -11,10 +11,13 @@
 
 #include "store.h"
 
+/* it has not ended, but waits for answers; with events only */
+#define OUTCOME_PAUSED "paused"
+
 /* what an execution came to; texts are copied */
 typedef struct Outcome
 {
-	const char *status;			/* succeeded, failed or timed_out */
+	const char *status;			/* succeeded, failed or timed_out; or OUTCOME_PAUSED */
 	const char *result;			/* JSON text, or NULL */
 	bool		has_exit_code;
 	int			exit_code;

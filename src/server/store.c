@@ -76,6 +76,7 @@ take_claim(Claim *claim, SpiRow *row)
 								 guc_memory_limit);
 	claim->started_at = DatumGetTimestampTz(spi_datum(row, "started_at"));
 	claim->attempt = DatumGetInt32(spi_datum(row, "attempt"));
+	claim->has_parent = spi_text(row, "parent_id") != NULL;
 	claim->logged_count = DatumGetInt64(spi_datum(row, "log_pos")) > 1 ? LOG_UNREAD : 0;
 }
 

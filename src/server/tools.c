@@ -134,6 +134,8 @@ call_function(Attempt *attempt, Form_pg_proc function, const Signature *signatur
 		return;
 	arguments_convert(signature, attempt->run->args, &arguments);
 	attempt->converting = false;
+	if (attempt->run->check_only)
+		return;
 
 	MemoryContextSwitchTo(attempt->context);
 	initStringInfo(&text);

@@ -15,6 +15,7 @@ typedef struct ToolRun
 	const char *signature;		/* its text, for messages */
 	Jsonb	   *args;			/* an object, or NULL */
 	int			timeout_ms;
+	bool		check_only;		/* see whether it could be called so; value is NULL then */
 	Containment containment;	/* as whom and for what; own_search_path is filled in */
 } ToolRun;
 
