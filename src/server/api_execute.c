@@ -150,7 +150,7 @@ read_request(FunctionCallInfo fcinfo)
 	return request;
 }
 
-/* outcome text, value jsonb; both null when the claim no longer holds, no value while it is pending */
+/* outcome text, value jsonb; both null when the claim no longer holds */
 static Datum
 answer_row(FunctionCallInfo fcinfo, const CallAnswer *answer)
 {

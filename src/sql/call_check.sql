@@ -21,7 +21,7 @@ BEGIN
         RAISE EXCEPTION 'name is out of bounds' USING ERRCODE = 'program_limit_exceeded',
             DETAIL = format('It has %s characters.', length(name)),
             HINT = 'Raise such a name as an error in the code: names have 1 to 255 characters.';
-    ELSIF name <> CASE kind WHEN 'ask' THEN 'ask' WHEN 'sleep' THEN 'sleep' WHEN 'child' THEN 'executions.wait' END THEN
+    ELSIF name <> (CASE kind WHEN 'ask' THEN 'ask' WHEN 'sleep' THEN 'sleep' WHEN 'child' THEN 'executions.wait' END) THEN
         RAISE EXCEPTION 'name does not go with the kind' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('It is "%s", and the kind is %s.', name, kind),
             HINT = 'Give ask for ask, sleep for sleep, and executions.wait for child.';

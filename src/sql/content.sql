@@ -83,7 +83,7 @@ DECLARE
     kind CONSTANT text := jsonb_typeof(value);
 BEGIN
     IF wanted IN ('string', 'number', 'integer', 'boolean', 'array', 'object', 'null')
-       AND kind <> CASE wanted WHEN 'integer' THEN 'number' ELSE wanted END THEN
+       AND kind <> (CASE wanted WHEN 'integer' THEN 'number' ELSE wanted END) THEN
         RETURN format('must be of type %s, not %s', wanted, kind);
     ELSIF wanted = 'integer' AND value::numeric <> trunc(value::numeric) THEN
         RETURN 'must be of type integer, without a fraction';

@@ -66,7 +66,7 @@ BEGIN
                'arguments', coalesce(g.arguments_schema, CASE WHEN g.function IS NOT NULL THEN
                                                               sandbox_exec._arguments_schema(g.function) END),
                'result', sandbox_exec._result_schema(g.function))
-           || CASE WHEN g.requires_approval THEN '{"requires_approval": true}' ELSE '{}' END
+           || CASE WHEN g.requires_approval THEN '{"requires_approval": true}'::jsonb ELSE '{}' END
     INTO described
     FROM sandbox_exec._granted_tools(id) g
     WHERE g.name = _tools_describe.name;
