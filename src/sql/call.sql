@@ -112,7 +112,8 @@ BEGIN
     IF pause IS NOT NULL AND e.open_pauses >= 100 THEN
         verdict := 'answer';
         outcome := 'error';
-        value := sandbox_exec._call_error('too_many_pauses', 'this execution waits for too many answers', name,
+        value := sandbox_exec._call_error('too_many_pauses', 'this execution waits for too many answers',
+            CASE kind WHEN 'tool' THEN name END,
             'It waits for 100, which is the limit.', 'Wait for some of them before making more such calls.');
         pause := NULL;
     END IF;

@@ -11,17 +11,17 @@ CREATE FUNCTION sandbox_exec._deliver(ids uuid[], now timestamptz) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 DECLARE
-    execution_id uuid;
+    claimed uuid;
     p sandbox_exec.pause;
     e record;
     a record;
     size integer;
 BEGIN
-    FOREACH execution_id IN ARRAY ids LOOP
+    FOREACH claimed IN ARRAY ids LOOP
         FOR p IN
             SELECT x.* FROM sandbox_exec.pause x
                  JOIN sandbox_exec.call c ON c.execution_id = x.execution_id AND c.seq = x.seq
-            WHERE x.execution_id = _deliver.execution_id AND x.outcome IS NOT NULL AND c.delivered_no IS NULL
+            WHERE x.execution_id = claimed AND x.outcome IS NOT NULL AND c.delivered_no IS NULL
             ORDER BY x.answered_at, x.seq
         LOOP
             a := sandbox_exec._answered_value(p);
@@ -29,7 +29,7 @@ BEGIN
             UPDATE sandbox_exec.execution x
             SET delivered_count = x.delivered_count + 1, answers = x.answers - 1, journal_size = x.journal_size + size,
                 log_pos = x.log_pos + (a.outcome <> 'pending')::integer, log_size = x.log_size + least(size, 8192) + 100
-            WHERE x.id = _deliver.execution_id
+            WHERE x.id = claimed
             RETURNING x.delivered_count, x.log_pos, x.log_size <= 4194304 AS room INTO e;
             UPDATE sandbox_exec.call c
             SET outcome = a.outcome, value = a.value, delivered_no = e.delivered_count, created_at = p.answered_at

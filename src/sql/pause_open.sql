@@ -83,8 +83,10 @@ BEGIN
         value := sandbox_exec._wrong(problem);
     END IF;
     IF value IS NOT NULL THEN
+        pause := NULL;
         RETURN;
     ELSIF kind = 'sleep' AND (args ->> 'seconds')::numeric <= 0.2 THEN
+        pause := NULL;
         wait_ms := (args ->> 'seconds')::numeric * 1000;
         verdict := CASE WHEN slept OR wait_ms = 0 THEN 'answer' ELSE 'sleep' END;
         outcome := 'ok';
