@@ -278,9 +278,19 @@ load_module(lua_State *L, const char *name)
 		lua_error(L);
 }
 
+/* the module whose name is at 1 */
+static void
+mark_loading(lua_State *L)
+{
+	lua_pushvalue(L, 1);
+	lua_pushboolean(L, 0);
+	lua_rawset(L, lua_upvalueindex(1));
+}
+
 /*
- * The modules that were loaded stand in the first upvalue, by name.  As in
- * stock Lua, a module that returns nothing counts as true.
+ * The modules that were loaded stand in the first upvalue, by name; one that is
+ * being loaded, as false.  As in stock Lua, a module that returns nothing counts
+ * as true.
  */
 static int
 require(lua_State *L)
@@ -290,10 +300,9 @@ require(lua_State *L)
 	lua_settop(L, 1);
 	lua_pushvalue(L, 1);
 	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
-		return 1;
+		return lua_toboolean(L, -1) ? 1 : luaL_error(L, "loop or earlier error loading module '%s'", name);
 	calls_make(L, "module", name, 0);
-	if (lua_istable(L, -1))
-		lua_getfield(L, -1, "source");
+	mark_loading(L);
 	load_module(L, name);
 	lua_pushvalue(L, 1);
 	lua_call(L, 1, 1);
