@@ -43,6 +43,7 @@ typedef struct Rest
 	int			next;			/* first that has not begun */
 	int			count;
 	bool		more;			/* the queue may hold more, and nobody was told */
+	bool		shed;			/* some were given back before a call */
 } Rest;
 
 /* one execution at work, and what is due when; outcome_clock() times */
@@ -209,13 +210,31 @@ ms_until(int64 at)
 	return us <= 0 ? 0 : (long) ((us + 999) / 1000);
 }
 
+/* what others wait for must not wait behind a tool that may take long */
+static void
+before_call(Watch *watch, const CallMessage *call)
+{
+	Rest	   *rest = watch->rest;
+	bool		waiting = rest->next < rest->count;
+
+	if (answer_was_quick(call))
+		return;
+	if (waiting || rest->more)
+		share_the_rest(watch, outcome_clock());
+	rest->shed |= waiting;
+	if (outcome_waiting_since() > 0)
+		outcome_flush();
+}
+
 /* true when the code goes on; else its end is taken care of */
 static bool
 answered(Watch *watch, const CallMessage *call)
 {
-	int64		began = outcome_clock();
 	const char *reason = NULL;
+	int64		began;
 
+	before_call(watch, call);
+	began = outcome_clock();
 	switch (answer_call(&watch->run, call, &reason))
 	{
 		case ANSWER_SENT:
@@ -392,7 +411,7 @@ execution_run_batch(ClaimBatch *batch)
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "sandbox_exec run",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outside = MemoryContextSwitchTo(memory);
-	Rest		rest = {batch->claims, 0, batch->count, batch->full};
+	Rest		rest = {batch->claims, 0, batch->count, batch->full, false};
 	BatchResult result = BATCH_DONE;
 
 	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
@@ -411,7 +430,8 @@ execution_run_batch(ClaimBatch *batch)
 	}
 	release_rest(&rest);
 	outcome_flush();
+	batch->count = rest.next;
 	MemoryContextSwitchTo(outside);
 	MemoryContextDelete(memory);
-	return result;
+	return result == BATCH_DONE && rest.shed ? BATCH_SHED : result;
 }
