@@ -13,14 +13,14 @@
 #include "ending.h"
 #include "execution.h"
 #include "guc.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "outcome.h"
 #include "repair.h"
+#include "request.h"
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
-#include "utils/json.h"
+#include "tools.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -321,61 +321,6 @@ watch_run(Watch *watch)
 
 /* ------------------------------------------------------------------ begin */
 
-static void
-append_member(StringInfo json, const char *name, const char *value)
-{
-	if (value == NULL)
-		return;
-	appendStringInfo(json, "%s\"%s\":", json->len > 1 ? "," : "", name);
-	escape_json(json, value);
-}
-
-static char *
-describe(const Claim *claim)
-{
-	StringInfoData json;
-	char		id[40];
-	int			i;
-	int			n = 0;
-
-	for (i = 0; i < UUID_LEN; i++)
-		n += snprintf(id + n, sizeof(id) - n, "%s%02x",
-					  i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", claim->id.data[i]);
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	append_member(&json, "id", id);
-	append_member(&json, "owner", claim->owner);
-	append_member(&json, "org_id", claim->org_id);
-	append_member(&json, "thread_id", claim->thread_id);
-	appendStringInfoChar(&json, '}');
-	return json.data;
-}
-
-static FrameText
-frame_text(const char *text)
-{
-	FrameText	result = {text, text ? strlen(text) : 0};
-
-	return result;
-}
-
-static void
-send_run(Run *run)
-{
-	const Claim *claim = run->claim;
-	RunMessage	message = {{0}};
-
-	memcpy(message.id, claim->id.data, UUID_LEN);
-	message.clock_ms = claim->started_at / 1000 +
-		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * SECS_PER_DAY * 1000;
-	message.memory_limit = (int64) claim->memory_limit_kb * 1024;
-	message.max_output_chars = claim->max_output_chars;
-	message.execution = frame_text(describe(claim));
-	message.args = frame_text(claim->args);
-	message.code = frame_text(claim->code);
-	sandbox_run(run->sandbox, &message);
-}
-
 static BatchResult
 run_one(const Claim *claim, Rest *rest)
 {
@@ -401,8 +346,23 @@ run_one(const Claim *claim, Rest *rest)
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
-	send_run(&watch.run);
+	request_send(watch.run.sandbox, claim);
 	return watch_run(&watch);
+}
+
+/*
+ * Some languages keep data for the life of the process: one that ran such a
+ * tool for a role serves no other.
+ */
+static bool
+may_serve(const Claim *claim)
+{
+	Oid			only;
+
+	if (!tools_tainted(&only) || claim->submitter == only)
+		return true;
+	slot_retire();
+	return false;
 }
 
 BatchResult
@@ -414,7 +374,8 @@ execution_run_batch(ClaimBatch *batch)
 	Rest		rest = {batch->claims, 0, batch->count, batch->full, false};
 	BatchResult result = BATCH_DONE;
 
-	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
+	while (rest.next < rest.count && result == BATCH_DONE && may_serve(&rest.claims[rest.next]) &&
+		   !slot_should_leave())
 	{
 		const Claim *claim = &rest.claims[rest.next++];
 

@@ -102,12 +102,18 @@ slot_should_leave(void)
 }
 
 void
-slot_leave(void)
+slot_retire(void)
 {
-	leaves_claims = true;
 	lock();
 	self->leave = true;
 	unlock();
+}
+
+void
+slot_leave(void)
+{
+	leaves_claims = true;
+	slot_retire();
 }
 
 /* read without the lock first: this runs once a turn of every loop */
