@@ -8,8 +8,9 @@
  * tables, PREPARE, LISTEN and cursors WITH HOLD; a subtransaction takes care of
  * rows; a nest level of settings undoes every SET.  The rest is done by hand:
  *
- * - Deferred triggers would run at commit, as the user of the commit.  They run
- *   at the end of the tool.
+ * - Deferred triggers would run at commit, as the user of the commit.  The
+ *   server refuses to defer any in such an operation, so that each statement on
+ *   a table with a deferred constraint would fail: constraints are immediate.
  * - Advisory locks of the session, the values that currval() and lastval() tell
  *   and the seed of random() know of no transaction.
  * - Temporary functions and types aren't refused.  A type of that kind comes
@@ -342,16 +343,13 @@ containment_put_on(const Containment *tool)
 	set_defaults();
 	set_search_path(tool);
 	set_context(tool);
+	AfterTriggerSetState(makeNode(ConstraintsSetStmt)); /* SET CONSTRAINTS ALL IMMEDIATE */
 	take_identity(tool);
 }
 
 void
 containment_take_off(void)
 {
-	ConstraintsSetStmt *now = makeNode(ConstraintsSetStmt);
-
-	language_watch_end_of_tool();
-	AfterTriggerSetState(now);	/* SET CONSTRAINTS ALL IMMEDIATE */
 	refuse_temporaries();
 
 	/* as if rolled back: a plain SET would survive a commit of the level */

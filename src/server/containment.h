@@ -34,8 +34,8 @@ extern void containment_enter(const Containment *tool);
 extern void containment_put_on(const Containment *tool);
 
 /*
- * Runs what the tool deferred, as its submitter; ERROR when the tool made
- * something temporary.  Then the settings are the session's again.
+ * ERROR when the tool made something temporary.  Then the settings are the
+ * session's again.
  */
 extern void containment_take_off(void);
 

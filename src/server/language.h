@@ -1,7 +1,6 @@
 /*
  * language.h
- *		What a tool runs that the server doesn't report: which languages, and
- *		attempts to put work off until nobody watches.
+ *		What a tool runs that the server doesn't report: which languages.
  *
  * Interpreters such as PL/Python and PL/Perl keep global data for as long as
  * the process lives, and so hand what one role left there to the next.  A
@@ -15,9 +14,6 @@
  * the languages internal, c, sql and plpgsql leave nothing behind.
  */
 extern void language_watch(Oid submitter);
-
-/* the tool has returned and its deferred triggers run: nothing can be deferred */
-extern void language_watch_end_of_tool(void);
 
 /* no tool runs any more */
 extern void language_unwatch(void);
