@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
+#include "containment.h"
 #include "drain.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -99,6 +100,7 @@ drain_v1(PG_FUNCTION_ARGS)
 		longpoll_deadline(fcinfo, 0, "timeout",
 						  PG_ARGISNULL(0) ? DEFAULT_TIMEOUT_MS : LONGEST_TIMEOUT_MS);
 
+	containment_refuse_in_tool("drain()");
 	if (shared == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

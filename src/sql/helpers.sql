@@ -75,6 +75,20 @@ CREATE FUNCTION sandbox_exec._health()
     RETURNS TABLE (check_name text, ok boolean, detail text)
     LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'health_v1';
 
+-- code must not operate its own queue, whoever submitted it; the setting is one
+-- that only C can make
+CREATE FUNCTION sandbox_exec._refuse_in_tool(function text) RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF current_setting('sandbox_exec.execution_id', true) <> '' THEN
+        RAISE EXCEPTION '% cannot be called by a tool', function USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'Code must not operate the queue that runs it.',
+            HINT = 'A tool may call enqueue(), get(), list() and tail().';
+    END IF;
+END
+$$;
+
 -- the installed version of the extension
 CREATE FUNCTION sandbox_exec.version() RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
