@@ -77,8 +77,7 @@ tool_metatable(lua_State *L)
 		{"__newindex", tool_newindex},
 		{"__call", tool_call},
 		{"__tostring", tool_tostring},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	luaL_newmetatable(L, TOOL_TYPE);
 	luaL_setfuncs(L, methods, 0);
@@ -160,8 +159,7 @@ tools_global(lua_State *L, int globals)
 		{"call", tools_call},
 		{"search", tools_search},
 		{"describe", tools_describe},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	luaL_newlib(L, functions);
 	lua_createtable(L, 0, 3);
@@ -240,13 +238,11 @@ sugar_globals(lua_State *L, int globals)
 		{"set", workspace_set},
 		{"delete", workspace_delete},
 		{"list", workspace_list},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 	static const luaL_Reg executions[] = {
 		{"enqueue", executions_enqueue},
 		{"get", executions_get},
-		{NULL, NULL}
-	};
+		{NULL, NULL}};
 
 	luaL_newlib(L, workspace);
 	lua_setfield(L, globals, "workspace");

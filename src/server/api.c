@@ -344,7 +344,7 @@ call_v1(PG_FUNCTION_ARGS)
 
 	refuse_transaction_block("call()");
 	refuse_snapshot_isolation("call()");
-	containment_refuse_session("call()");
+	containment_settle_session("call()");
 	caller = caller_enter();
 	SPI_connect();
 	MemoryContextSwitchTo(context);
@@ -358,9 +358,7 @@ Datum
 journal_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT * FROM sandbox_exec._journal($1, $2, $3, $4)", false,
-		{UUIDOID, UUIDOID, INT4OID, INT4OID}
-	};
+		"SELECT * FROM sandbox_exec._journal($1, $2, $3, $4)", false, {UUIDOID, UUIDOID, INT4OID, INT4OID}};
 
 	refuse_transaction_block("journal()");
 	return forward_set(fcinfo, &statement);

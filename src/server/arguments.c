@@ -106,7 +106,8 @@ populate(TupleDesc desc, Jsonb *json)
 
 	fmgr_info(F_JSONB_POPULATE_RECORD, &function);
 	fmgr_info_set_expr((Node *) makeFuncExpr(F_JSONB_POPULATE_RECORD, RECORDOID, types, InvalidOid,
-											 InvalidOid, COERCE_EXPLICIT_CALL), &function);
+											 InvalidOid, COERCE_EXPLICIT_CALL),
+					   &function);
 	InitFunctionCallInfoData(*fcinfo, &function, 2, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = HeapTupleGetDatum(empty_record(desc));
 	fcinfo->args[0].isnull = false;

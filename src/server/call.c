@@ -77,7 +77,7 @@ try_jsonb(const char *text, char **message)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	Jsonb	   *volatile json = NULL;
+	Jsonb *volatile json = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
@@ -175,13 +175,13 @@ begin(Call *call)
 		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
 		Int32GetDatum(JOURNAL ? request->seq : 1),
 		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
-		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker)
-	};
+		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker)};
 	SpiRow		row;
 
 	spi_execute(&plan, "SELECT b.*, b.value OPERATOR(pg_catalog.#>>) '{}' AS message "
-				"FROM sandbox_exec._call_begin($1, $2, $3, $4, $5, $6, $7) AS b", 7,
-				(Oid[]) {UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, BOOLOID},
+					   "FROM sandbox_exec._call_begin($1, $2, $3, $4, $5, $6, $7) AS b",
+				7,
+				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, BOOLOID},
 				values, call->args ? "       " : "     n ");
 	row = spi_only_row();
 	call->verdict = spi_text(&row, "verdict");
@@ -235,8 +235,7 @@ end(Call *call)
 		JsonbPGetDatum(call->args), CStringGetTextDatum(call->ok ? "ok" : "error"),
 		json_datum(record, &nulls[7]),
 		events_datum(request, &nulls[8]),
-		BoolGetDatum(request->by_worker)
-	};
+		BoolGetDatum(request->by_worker)};
 	SpiRow		row;
 
 	if (!JOURNAL)
@@ -244,8 +243,9 @@ end(Call *call)
 	nulls[5] = call->args ? ' ' : 'n';
 	spare_the_flush();
 	spi_execute(&plan, "SELECT sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS at", 10,
-				(Oid[]) {UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
-				JSONBOID, BOOLOID}, values, nulls);
+				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
+						JSONBOID, BOOLOID},
+				values, nulls);
 	row = spi_only_row();
 	return DatumGetTimestampTz(spi_datum(&row, "at"));
 }
@@ -287,7 +287,7 @@ end_cancelled(const CallRequest *request)
 
 	if (!request->by_worker)
 		spi_execute(&plan, "SELECT sandbox_exec._release($1, $2)", 2,
-					(Oid[]) {UUIDOID, UUIDOID}, values, NULL);
+					(Oid[]){UUIDOID, UUIDOID}, values, NULL);
 }
 
 /* what to do after an ERROR whose subtransaction is rolled back */
@@ -314,7 +314,7 @@ static bool
 run_and_end(Call *call)
 {
 	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	ErrorData *volatile error = NULL;
 	volatile bool done = true;
 	volatile TimestampTz at = 0;
 
@@ -370,14 +370,13 @@ diverge(Call *call)
 	char		nulls[5] = "    ";
 	Datum		values[4] = {
 		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
-		CStringGetTextDatum(call->message), events_datum(request, &nulls[3])
-	};
+		CStringGetTextDatum(call->message), events_datum(request, &nulls[3])};
 
 	call->answer->status = CALL_DIVERGED;
 	call->answer->value = MemoryContextStrdup(call->into, call->message);
 	if (!request->by_worker)
 		spi_execute(&plan, "SELECT sandbox_exec._call_diverged($1, $2, $3, $4)", 4,
-					(Oid[]) {UUIDOID, UUIDOID, TEXTOID, JSONBOID}, values, nulls);
+					(Oid[]){UUIDOID, UUIDOID, TEXTOID, JSONBOID}, values, nulls);
 }
 
 /* false: begin anew */

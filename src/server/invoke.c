@@ -185,7 +185,9 @@ invoke(Invocation *invocation, const Signature *signature, const Arguments *argu
 	   StringInfo text)
 {
 	Receiver	receiver = {{receive, receiver_startup, receiver_nothing, receiver_nothing, DestNone},
-	invocation, text, 0};
+						 invocation,
+						 text,
+						 0};
 	QueryDesc  *query;
 
 	invocation->is_null = true;

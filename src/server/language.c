@@ -25,6 +25,7 @@
 #include "utils/syscache.h"
 
 static bool watching = false;
+static bool deferring_forbidden = false;
 static Oid	watched;			/* the role whose tool it is */
 static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
 
@@ -111,12 +112,23 @@ note_block(DoStmt *block)
 }
 
 static void
+refuse_to_defer(ConstraintsSetStmt *statement)
+{
+	if (deferring_forbidden && statement->deferred)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot defer constraints in a deferred trigger that runs before a tool")));
+}
+
+static void
 utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 			 ProcessUtilityContext context, ParamListInfo params,
 			 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
 {
 	if (watching && IsA(statement->utilityStmt, DoStmt))
 		note_block((DoStmt *) statement->utilityStmt);
+	if (IsA(statement->utilityStmt, ConstraintsSetStmt))
+		refuse_to_defer((ConstraintsSetStmt *) statement->utilityStmt);
 	if (next_utility_hook)
 		next_utility_hook(statement, query, read_only_tree, context, params,
 						  environment, destination, completion);
@@ -153,6 +165,13 @@ void
 language_unwatch(void)
 {
 	watching = false;
+}
+
+void
+language_forbid_deferring(bool forbid)
+{
+	install();
+	deferring_forbidden = forbid;
 }
 
 bool

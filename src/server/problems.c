@@ -236,7 +236,7 @@ try_value(Oid type, JsonbValue *value)
 	static char *name = "value";
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	ErrorData *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);

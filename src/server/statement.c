@@ -195,7 +195,7 @@ convert_params(Jsonb *params, const Oid *types, int count)
 		appendStringInfo(&sql, "%s\"%d\" %s", i > 0 ? ", " : "", i + 1, format_type_be_qualified(types[i]));
 	appendStringInfoChar(&sql, ')');
 	values[0] = numbered(params, count);
-	if (SPI_execute_with_args(sql.data, 1, (Oid[]) {JSONBOID}, values, NULL, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(sql.data, 1, (Oid[]){JSONBOID}, values, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not convert parameters");
 	for (i = 0; i < count; i++)
 	{

@@ -82,7 +82,7 @@ fail_arguments(Attempt *attempt, const Signature *signature, const Problems *pro
 		failure.message = psprintf("%s (and %d more)", failure.message, problems->count - 1);
 	failure.detail = problems->lines.data;
 	failure.hint = arguments[0] == '\0' ? "It takes no arguments." :
-		psprintf("Its arguments are: %s.", arguments);
+										  psprintf("Its arguments are: %s.", arguments);
 	fail(attempt, &failure);
 }
 
@@ -202,7 +202,7 @@ static ErrorData *
 run_once(Attempt *attempt)
 {
 	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	ErrorData *volatile error = NULL;
 
 	containment_enter(&attempt->run->containment);
 	BeginInternalSubTransaction(NULL);

@@ -30,7 +30,7 @@ CREATE FUNCTION sandbox_exec.grant_submitter(role regrole) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM sandbox_exec._refuse_in_tool('grant_submitter()');
+    PERFORM sandbox_exec._not_by_tool('grant_submitter()');
     PERFORM sandbox_exec._grant(role,
         '{enqueue, enqueue_many, get, list, wait, tail, cancel, version, _checks, _tools, _sql_query, _sql_execute}',
         '{executions, due, queue_stats, health, tools, modules}');
@@ -42,7 +42,7 @@ CREATE FUNCTION sandbox_exec.grant_executor(role regrole) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM sandbox_exec._refuse_in_tool('grant_executor()');
+    PERFORM sandbox_exec._not_by_tool('grant_executor()');
     PERFORM sandbox_exec._grant(role,
         '{claim, journal, renew, append, call, release, finalize, finalize_many, reap, promote, version,
           _checks, _workers}',

@@ -58,6 +58,11 @@ CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
 CREATE FUNCTION sandbox_exec._home() RETURNS text
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'home_v1';
 
+-- an error while a tool is on the stack of this session: code must not operate
+-- the queue that runs it, whatever rights its submitter has
+CREATE FUNCTION sandbox_exec._not_by_tool(function text) RETURNS void
+    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'not_by_tool_v1';
+
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(
     OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean,
@@ -74,20 +79,6 @@ CREATE FUNCTION sandbox_exec._processes()
 CREATE FUNCTION sandbox_exec._health()
     RETURNS TABLE (check_name text, ok boolean, detail text)
     LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'health_v1';
-
--- code must not operate its own queue, whoever submitted it; the setting is one
--- that only C can make
-CREATE FUNCTION sandbox_exec._refuse_in_tool(function text) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    IF current_setting('sandbox_exec.execution_id', true) <> '' THEN
-        RAISE EXCEPTION '% cannot be called by a tool', function USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = 'Code must not operate the queue that runs it.',
-            HINT = 'A tool may call enqueue(), get(), list() and tail().';
-    END IF;
-END
-$$;
 
 -- the installed version of the extension
 CREATE FUNCTION sandbox_exec.version() RETURNS text

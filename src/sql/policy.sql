@@ -30,7 +30,7 @@ CREATE FUNCTION sandbox_exec.set_policy(pattern text, action text, owner text DE
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM sandbox_exec._refuse_in_tool('set_policy()');
+    PERFORM sandbox_exec._not_by_tool('set_policy()');
     PERFORM sandbox_exec._check_pattern(pattern);
     IF action = 'require_approval' THEN
         RAISE EXCEPTION 'policies that require an approval are not supported yet'

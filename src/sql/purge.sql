@@ -9,7 +9,7 @@ AS $$
 DECLARE
     gone uuid[];
 BEGIN
-    PERFORM sandbox_exec._refuse_in_tool('purge()');
+    PERFORM sandbox_exec._not_by_tool('purge()');
     IF older_than IS NULL THEN
         RAISE EXCEPTION 'older_than must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the age from which on finished executions are deleted, such as ''30 days''.';

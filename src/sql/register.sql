@@ -66,7 +66,7 @@ RETURNS text
 AS $$
 #variable_conflict use_variable
 BEGIN
-    PERFORM sandbox_exec._refuse_in_tool('register_tool()');
+    PERFORM sandbox_exec._not_by_tool('register_tool()');
     kind := coalesce(kind, 'sql');
     PERFORM sandbox_exec._check_tool(function, name, description, arguments_schema, kind,
                                      coalesce(requires_approval, false));
@@ -97,7 +97,7 @@ CREATE FUNCTION sandbox_exec.drop_tool(name text) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM sandbox_exec._refuse_in_tool('drop_tool()');
+    PERFORM sandbox_exec._not_by_tool('drop_tool()');
     IF name IS NULL THEN
         RAISE EXCEPTION 'name must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the name of a tool.';

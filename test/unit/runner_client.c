@@ -18,12 +18,15 @@
 #define FD_FLOOR 16
 #define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_DONE_PAYLOAD)
 
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
 RunnerOptions
 runner_client_defaults(void)
 {
 	RunnerOptions options = {
 		.program = getenv("RUNNER"),
-		.protocol = "1",
+		.protocol = TEXT_OF(PROTOCOL_VERSION),
 		.version = SANDBOX_EXEC_VERSION,
 		.memory_kb = "65536",
 		.seccomp = "1"};
