@@ -20,6 +20,7 @@
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
+#include "tools.h"
 #include "utils/json.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -386,6 +387,21 @@ run_one(const Claim *claim, Rest *rest)
 	return watch_run(&watch);
 }
 
+/*
+ * A process that keeps what a tool of one role left in it serves nobody else:
+ * another worker takes over.
+ */
+static bool
+may_serve(const Claim *claim)
+{
+	Oid			submitter;
+
+	if (!tools_tainted(&submitter) || submitter == claim->submitter)
+		return true;
+	slot_retire();
+	return false;
+}
+
 BatchResult
 execution_run_batch(ClaimBatch *batch)
 {
@@ -397,8 +413,11 @@ execution_run_batch(ClaimBatch *batch)
 
 	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
 	{
-		const Claim *claim = &rest.claims[rest.next++];
+		const Claim *claim = &rest.claims[rest.next];
 
+		if (!may_serve(claim))
+			break;
+		rest.next++;
 		slot_running(&claim->id);
 		if (claim->submitter_exists)
 			result = run_one(claim, &rest);

@@ -317,25 +317,34 @@ for my $act ('claim()', "renew($nobody, $nobody, '1 s')", "append($nobody, $nobo
 }
 works('enqueues', q{PERFORM sandbox_exec.enqueue('return 1'); RETURN 'enqueued';}, 'enqueued');
 
-for my $language (qw(plperl plpython3u pltcl))
+# What keeps data for the whole process: languages with globals, connections of
+# dblink.  Three executions wait, hers between bob's, and one worker claims them.
+my %keep = (
+	plperl => q{$_SHARED{secret}++; return 'kept';},
+	plpython3u => q{GD['secret'] = 1; return 'kept'},
+	pltcl => q{set GD(secret) 1; return kept},
+	dblink => q{RETURN coalesce(array_length(public.dblink_get_connections(), 1)::text, 'kept');});
+
+for my $keeper (sort keys %keep)
 {
   SKIP:
 	{
-		my ($status) = $node->psql('postgres', "CREATE EXTENSION $language");
-		skip "$language is not installed", 3 if $status != 0;
-		$node->safe_psql('postgres', "UPDATE pg_language SET lanpltrusted = true WHERE lanname = '$language'");
-		my %keep = (
-			plperl => q{$_SHARED{secret}++; return 'kept';},
-			plpython3u => q{GD['secret'] = 1; return 'kept'},
-			pltcl => q{set GD(secret) 1; return kept});
-		define("in_$language", $keep{$language}, language => $language);
-		my $worker = $clean->{worker};
-		my $got = outcome_of("in_$language");
-		is($got->{value}, 'kept', "$language: works");
+		my ($status) = $node->psql('postgres', "CREATE EXTENSION $keeper");
+		skip "$keeper is not installed", 7 if $status != 0;
+		$node->safe_psql('postgres', "UPDATE pg_language SET lanpltrusted = true WHERE lanname = '$keeper'; GRANT USAGE ON SCHEMA public TO alice");
+		define("in_$keeper", $keep{$keeper}, $keeper eq 'dblink' ? () : (language => $keeper, returns => 'text'));
+		$node->safe_psql('postgres', 'SELECT sandbox_exec.pause_queue()');
+		my @ids = map { enqueue($node, 'return {tools.trace().worker}', role => 'bob', tools => "'{trace}'", priority => $_) } 3, 1;
+		push @ids, enqueue($node, "return {tools.trace().worker, tools.app.in_$keeper()}", role => 'alice', tools => "'{*}'", priority => 2);
+		$node->safe_psql('postgres', 'SELECT sandbox_exec.resume_queue()');
+		my @rows = map { expect_terminal($node, $_, { status => 'succeeded', attempt_count => 1 }, "$keeper: it works, and for the others, too") } @ids;
+		my ($first, $last, $hers) = map { $_->{result}[0] } @rows;
+		is($rows[2]{result}[1], 'kept', "$keeper: the tool did run");
+		is($hers, $first, "$keeper: the same worker may serve her after him");
+		# guarantee: what such a thing keeps is seen by nobody else
+		isnt($last, $hers, "$keeper: but then it serves nobody else");
 		$clean->{worker} = trace()->{worker};
-		# guarantee: what such a language keeps is seen by nobody else
-		isnt($clean->{worker}, $worker, "$language: that worker serves nobody else");
-		expect_clean($language);
+		expect_clean($keeper);
 	}
 }
 
