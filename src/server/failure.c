@@ -16,14 +16,14 @@
 
 #define CLASS_INTERNAL MAKE_SQLSTATE('X', 'X', '0', '0', '0')
 
+/* what there is: in Lua, a null of JSON is no nil, and counts as true */
 static void
 append_member(StringInfo object, const char *name, const char *value, int max)
 {
-	appendStringInfo(object, ", \"%s\": ", name);
 	if (value == NULL)
-		appendStringInfoString(object, "null");
-	else
-		escape_json(object, pnstrdup(value, pg_mbcliplen(value, strlen(value), max)));
+		return;
+	appendStringInfo(object, ", \"%s\": ", name);
+	escape_json(object, pnstrdup(value, pg_mbcliplen(value, strlen(value), max)));
 }
 
 char *
