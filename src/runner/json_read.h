@@ -5,6 +5,10 @@
  * Strict: one value, valid UTF-8, no lone surrogates, JSON_MAX_DEPTH levels.
  * Numbers without fraction or exponent that fit 64 bits are integers, all
  * others floats.  null is json.null, everywhere: no member or element is lost.
+ *
+ * The server's numbers have no bounds.  What comes from there as an integer of
+ * more than 64 bits, or is beyond the floats, is its text: an id that lost its
+ * last digits would be another one.
  */
 #ifndef SANDBOX_EXEC_JSON_READ_H
 #define SANDBOX_EXEC_JSON_READ_H
@@ -21,5 +25,9 @@
  */
 extern bool json_read(lua_State *L, const char *text, size_t length,
 					  const char **why, size_t *at);
+
+/* the same for a value of the server's: any number will do */
+extern bool json_read_stored(lua_State *L, const char *text, size_t length,
+							 const char **why, size_t *at);
 
 #endif

@@ -34,6 +34,7 @@
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
+#define SQLSTATE_MADE MAKE_SQLSTATE('S', 'X', '0', '0', '4')
 
 #ifdef SANDBOX_EXEC_NO_JOURNAL
 #define JOURNAL false
@@ -290,10 +291,16 @@ end_cancelled(const CallRequest *request)
 					(Oid[]){UUIDOID, UUIDOID}, values, NULL);
 }
 
-/* what to do after an ERROR whose subtransaction is rolled back */
-static void
+/*
+ * What to do after an ERROR whose subtransaction is rolled back.  False: begin
+ * anew; an executor that lost its connection has asked again meanwhile, and
+ * there is an answer.
+ */
+static bool
 take_error(Call *call, ErrorData *error)
 {
+	if (error->sqlerrcode == SQLSTATE_MADE)
+		return false;
 	if (error->sqlerrcode == SQLSTATE_LOST)
 		call->answer->status = CALL_LOST;
 	else if (error->sqlerrcode == SQLSTATE_CANCELLED)
@@ -303,6 +310,7 @@ take_error(Call *call, ErrorData *error)
 	}
 	else
 		ReThrowError(error);
+	return true;
 }
 
 /*
@@ -339,8 +347,8 @@ run_and_end(Call *call)
 	MemoryContextSwitchTo(call->context);
 	CurrentResourceOwner = owner;
 	if (error != NULL)
-		take_error(call, error);
-	else if (done)
+		return take_error(call, error);
+	if (done)
 		give(call, call->ok, call->value, at);
 	return done;
 }
@@ -352,6 +360,8 @@ run_and_end(Call *call)
 static void
 heed_interruption(void)
 {
+	if (!slot_is_wanted())
+		return;
 	if (slot_must_leave())
 		ereport(ERROR,
 				(errcode(ERRCODE_ADMIN_SHUTDOWN),

@@ -16,7 +16,7 @@
 
 #define CLASS_INTERNAL MAKE_SQLSTATE('X', 'X', '0', '0', '0')
 
-/* what there is: in Lua, a null of JSON is no nil, and counts as true */
+/* what isn't known is left out: nil to the code */
 static void
 append_member(StringInfo object, const char *name, const char *value, int max)
 {

@@ -1,8 +1,9 @@
 /*
  * The end of a call: the journal and the log, under the execution's row lock.
  *
- * SX001 and SX002 are for server/call.c alone: the token no longer holds, a
- * cancel was requested.  What the tool did is rolled back with the transaction.
+ * SX001, SX002 and SX004 are for server/call.c alone: the token no longer holds,
+ * a cancel was requested, the same executor made the call by another session.
+ * What the tool did is rolled back with the transaction.
  */
 -- the journal has everything; the log is for reading along
 CREATE FUNCTION sandbox_exec._call_events(
@@ -42,13 +43,14 @@ BEGIN
     RETURNING e.log_pos - jsonb_array_length(events) - 2 AS before, e.delivered_count, e.log_size <= 4194304 AS room
     INTO held;
     IF NOT FOUND THEN
-        PERFORM FROM sandbox_exec.execution e
-        WHERE e.id = _call_end.id AND e.status = 'running' AND e.claim_token = token
-              AND e.cancel_requested_at IS NOT NULL;
-        IF FOUND THEN
+        SELECT e.cancel_requested_at IS NOT NULL AS cancelled INTO held FROM sandbox_exec.execution e
+        WHERE e.id = _call_end.id AND e.status = 'running' AND e.claim_token = token;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'the claim of the execution no longer holds' USING ERRCODE = 'SX001';
+        ELSIF held.cancelled THEN
             RAISE EXCEPTION 'a cancel of the execution was requested' USING ERRCODE = 'SX002';
         END IF;
-        RAISE EXCEPTION 'the claim of the execution no longer holds' USING ERRCODE = 'SX001';
+        RAISE EXCEPTION 'the call was made by another session' USING ERRCODE = 'SX004';
     ELSIF NOT by_worker AND NOT held.room AND events <> '[]' THEN
         RAISE EXCEPTION 'the log of the execution is full' USING ERRCODE = 'program_limit_exceeded',
             DETAIL = format('These events have %s bytes; the limit of a log is 4194304.', octet_length(events::text)),
