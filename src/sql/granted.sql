@@ -6,7 +6,7 @@
 
 -- discovery needs no grant: it shows nothing that was not granted
 CREATE FUNCTION sandbox_exec._is_granted(name text, grants text[]) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     pattern text;

@@ -198,6 +198,13 @@ is( $node->safe_psql('postgres', q{SELECT type, count(*), count(DISTINCT (execut
 		WHERE type IN ('call', 'returned') GROUP BY 1 ORDER BY 1}),
 	"call|25000|25000\nreturned|25000|25000", 'and the log tells of each call once');
 
+# what no constraint says
+is($node->safe_psql('postgres', q{
+		SELECT (SELECT count(*) FROM sandbox_exec.call WHERE seq < 1 OR delivered_no < 1 OR kind NOT IN ('tool', 'module') OR outcome NOT IN ('ok', 'error')),
+			(SELECT count(*) FROM sandbox_exec.event WHERE pos < 2 OR type NOT IN ('stdout', 'stderr', 'custom', 'call', 'returned', 'retry')),
+			(SELECT count(*) FROM (SELECT log_pos - (SELECT count(*) FROM sandbox_exec.event WHERE execution_id = id) AS more FROM sandbox_exec.execution) e WHERE more <> 1)}),
+	'0|0|0', 'journal and log are sound, and have no gaps');
+
 # or nothing here was put to the test
 cmp_ok($kills{worker} + $kills{stop} + $kills{server}, '>=', 5, 'the server went down');
 cmp_ok(
