@@ -253,6 +253,18 @@ end(Call *call)
 
 /* ---------------------------------------------------------- run and end */
 
+/*
+ * The journal has members in an order of its own, and code can tell: pairs() of
+ * an error must be the same when it is replayed.  Results are jsonb already.
+ */
+static char *
+as_recorded(const char *failure)
+{
+	Jsonb	   *json = jsonb_of(failure);
+
+	return JsonbToCString(NULL, &json->root, VARSIZE(json));
+}
+
 /* false: this worker was wanted, and the tool has not run */
 static bool
 run_tool(Call *call)
@@ -263,7 +275,7 @@ run_tool(Call *call)
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
 	call->ok = result.end == TOOL_OK;
-	call->value = result.value;
+	call->value = call->ok ? result.value : as_recorded(result.value);
 	return true;
 }
 

@@ -351,15 +351,15 @@ run_one(const Claim *claim, Rest *rest)
 }
 
 /*
- * Some languages keep data for the life of the process: one that ran such a
- * tool for a role serves no other.
+ * A process that keeps what a tool of one role left in it serves nobody else:
+ * another worker takes over.
  */
 static bool
 may_serve(const Claim *claim)
 {
-	Oid			only;
+	Oid			submitter;
 
-	if (!tools_tainted(&only) || claim->submitter == only)
+	if (!tools_tainted(&submitter) || submitter == claim->submitter)
 		return true;
 	slot_retire();
 	return false;
@@ -374,11 +374,13 @@ execution_run_batch(ClaimBatch *batch)
 	Rest		rest = {batch->claims, 0, batch->count, batch->full, false};
 	BatchResult result = BATCH_DONE;
 
-	while (rest.next < rest.count && result == BATCH_DONE && may_serve(&rest.claims[rest.next]) &&
-		   !slot_should_leave())
+	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
 	{
-		const Claim *claim = &rest.claims[rest.next++];
+		const Claim *claim = &rest.claims[rest.next];
 
+		if (!may_serve(claim))
+			break;
+		rest.next++;
 		slot_running(&claim->id);
 		if (claim->submitter_exists)
 			result = run_one(claim, &rest);

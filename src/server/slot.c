@@ -105,7 +105,7 @@ void
 slot_retire(void)
 {
 	lock();
-	self->leave = true;
+	self->yield = true;
 	unlock();
 }
 
@@ -113,7 +113,9 @@ void
 slot_leave(void)
 {
 	leaves_claims = true;
-	slot_retire();
+	lock();
+	self->leave = true;
+	unlock();
 }
 
 /* read without the lock first: this runs once a turn of every loop */

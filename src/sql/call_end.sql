@@ -5,11 +5,12 @@
  * a cancel was requested, the same executor made the call by another session.
  * What the tool did is rolled back with the transaction.
  */
--- the journal has everything; the log is for reading along
+-- the journal has everything; the log is for reading along.  Stable as what is
+-- in it, or it would not be inlined
 CREATE FUNCTION sandbox_exec._call_events(
     seq integer, kind text, name text, args jsonb, outcome text, value jsonb, show_args boolean, show_value boolean)
 RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE sql STABLE PARALLEL SAFE
 RETURN jsonb_build_array(
     jsonb_build_object('type', 'call', 'data',
         jsonb_build_object('seq', seq, 'kind', kind, 'name', name)

@@ -22,7 +22,7 @@ $$;
 
 -- workers write retry events, too, and have a bound of their own
 CREATE FUNCTION sandbox_exec._check_events(events jsonb, by_worker boolean) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     bad bigint;

@@ -16,7 +16,7 @@ SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
 
 -- PL/pgSQL, as everything in the way of a call: its plans are kept
 CREATE FUNCTION sandbox_exec._is_blocked(name text, owner text) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM sandbox_exec.policy p
