@@ -44,6 +44,7 @@ typedef struct Rest
 	int			count;
 	bool		more;			/* the queue may hold more, and nobody was told */
 	bool		shed;			/* some were given back before a call */
+	bool		attention;		/* somebody cancelled one of them: which, a renewal tells */
 } Rest;
 
 /* one execution at work, and what is due when; outcome_clock() times */
@@ -187,7 +188,12 @@ run_chores(Watch *watch)
 	int64		now = outcome_clock();
 	Hold		hold = HOLD_HELD;
 
-	if (slot_take_attention() || now >= watch->renew_at)
+	if (slot_take_attention())
+	{
+		watch->rest->attention = true;
+		watch->renew_at = now;
+	}
+	if (now >= watch->renew_at)
 		hold = renew(watch, now);
 	if (hold == HOLD_HELD && now >= watch->flush_at)
 		hold = flush_output(watch, now);
@@ -293,7 +299,7 @@ watch_run(Watch *watch)
 				break;
 		}
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		xact_check_interrupts();
 		if (outcome_clock() >= watch->timeout_at)
 		{
 			ending_timeout(&watch->run);
@@ -342,7 +348,7 @@ run_one(const Claim *claim, Rest *rest)
 				 claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
 	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
-	watch.renew_at = now + (int64) guc_lease * 1000 / 3;
+	watch.renew_at = rest->attention ? now : now + (int64) guc_lease * 1000 / 3;
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;

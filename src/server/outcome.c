@@ -16,6 +16,11 @@
 #define BUSY_RETRY_US INT64CONST(50000)
 #define ERROR_RETRY_US INT64CONST(1000000)
 
+/* JSON written by one statement, about; and more than waits while claims go on */
+#define STATEMENT_BYTES (4 * 1024 * 1024)
+#define ENOUGH_BYTES (16 * 1024 * 1024)
+#define ENOUGH_OUTCOMES 200
+
 /* one that waits; it lives in a memory context of its own */
 typedef struct Waiting
 {
@@ -24,6 +29,8 @@ typedef struct Waiting
 	pg_uuid_t	id;
 	int64		added;			/* outcome_clock() */
 	int64		retry_at;		/* 0: was never tried */
+	int64		retry_after;	/* the wait before that, doubled each time */
+	size_t		bytes;			/* of json */
 	char	   *json;			/* the object for finalize_many */
 	Claim		claim;			/* its id and token only */
 	Outcome		outcome;		/* what json was made of; texts are ours */
@@ -31,6 +38,7 @@ typedef struct Waiting
 
 static dlist_head waiting = DLIST_STATIC_INIT(waiting);
 static int	waiting_count = 0;
+static size_t waiting_bytes = 0;
 
 int64
 outcome_clock(void)
@@ -113,8 +121,10 @@ outcome_add(const Claim *claim, const Outcome *outcome)
 	one->outcome.runtime_version = copy(outcome->runtime_version);
 	one->outcome.events = copy(outcome->events);
 	one->json = build(claim, outcome);
+	one->bytes = strlen(one->json);
 	dlist_push_tail(&waiting, &one->node);
 	waiting_count++;
+	waiting_bytes += one->bytes;
 	MemoryContextSwitchTo(outside);
 }
 
@@ -153,6 +163,12 @@ int
 outcome_count(void)
 {
 	return waiting_count;
+}
+
+bool
+outcome_enough(void)
+{
+	return waiting_count >= ENOUGH_OUTCOMES || waiting_bytes >= ENOUGH_BYTES;
 }
 
 int64
@@ -196,7 +212,16 @@ forget(Waiting *one)
 {
 	dlist_delete(&one->node);
 	waiting_count--;
+	waiting_bytes -= one->bytes;
 	MemoryContextDelete(one->memory);
+}
+
+/* somebody holds its row, perhaps for long */
+static void
+retry_later(Waiting *one, int64 now)
+{
+	one->retry_after = Min(Max(one->retry_after * 2, BUSY_RETRY_US), ERROR_RETRY_US);
+	one->retry_at = now + one->retry_after;
 }
 
 /*
@@ -234,7 +259,7 @@ write_together(Waiting **some, int count)
 	for (i = 0; i < count && result == XACT_DONE; i++)
 	{
 		if (recorded[i] == RECORDED_BUSY)
-			some[i]->retry_at = now + BUSY_RETRY_US;
+			retry_later(some[i], now);
 		else
 			forget(some[i]);
 	}
@@ -274,27 +299,49 @@ write_alone(Waiting *one)
 	one->retry_at = outcome_clock() + ERROR_RETRY_US;
 }
 
+static void
+write_some(Waiting **some, int count)
+{
+	int			i;
+
+	if (count > 0 && !write_together(some, count))
+		for (i = 0; i < count; i++)
+			write_alone(some[i]);
+}
+
 void
 outcome_flush(void)
 {
 	int64		now = outcome_clock();
-	Waiting   **some;
+	Waiting   **due;
 	int			count = 0;
+	int			begin = 0;
+	size_t		bytes = 0;
 	dlist_iter	iter;
 	int			i;
 
 	if (waiting_count == 0)
 		return;
-	some = palloc(sizeof(Waiting *) * waiting_count);
+	due = palloc(sizeof(Waiting *) * waiting_count);
 	dlist_foreach(iter, &waiting)
 	{
 		Waiting    *one = dlist_container(Waiting, node, iter.cur);
 
 		if (one->retry_at <= now)
-			some[count++] = one;
+			due[count++] = one;
 	}
-	if (count > 0 && !write_together(some, count))
-		for (i = 0; i < count; i++)
-			write_alone(some[i]);
-	pfree(some);
+	for (i = 0; i < count; i++)
+	{
+		size_t		next = due[i]->bytes;
+
+		if (bytes + next > STATEMENT_BYTES)
+		{
+			write_some(due + begin, i - begin);
+			begin = i;
+			bytes = 0;
+		}
+		bytes += next;
+	}
+	write_some(due + begin, count - begin);
+	pfree(due);
 }

@@ -182,7 +182,7 @@ idle(Worker *worker)
 		slot_holds(false);
 	if (idle_for_too_long(worker, now))
 		return false;
-	if (slot_idle())
+	if (outcome_enough() || slot_idle())
 	{
 		pgstat_report_activity(STATE_IDLE, NULL);
 		nap(time_to_sleep(worker, now));
@@ -199,6 +199,9 @@ claim_and_run(Worker *worker, bool *found)
 	ClaimBatch	batch;
 	XactResult	result;
 
+	*found = false;
+	if (outcome_enough())
+		return XACT_DONE;		/* first get rid of these */
 	slot_claiming();
 	result = store_claim(worker->batch_size, slot_worker_no(), &batch);
 	*found = result == XACT_DONE && batch.count > 0;
@@ -243,7 +246,7 @@ work(Worker *worker)
 	while (stay && !slot_should_leave())
 	{
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		xact_check_interrupts();
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
@@ -264,7 +267,7 @@ sandbox_exec_worker_main(Datum arg)
 
 	memcpy(&worker_no, MyBgworkerEntry->bgw_extra, sizeof(worker_no));
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	xact_handle_signals();
 	BackgroundWorkerUnblockSignals();
 	if (!slot_attach(DatumGetInt32(arg), worker_no, &database))
 		proc_exit(0);

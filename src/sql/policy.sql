@@ -10,6 +10,7 @@ CREATE TABLE sandbox_exec.policy (
     CONSTRAINT policy_action CHECK (action IN ('allow', 'block'))
 );
 CREATE UNIQUE INDEX policy_key ON sandbox_exec.policy (pattern, coalesce(owner, ''));
+ALTER TABLE sandbox_exec.policy REPLICA IDENTITY FULL;  -- as those of tables.sql
 
 COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, and by whom; see set_policy()';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
