@@ -23,7 +23,7 @@ LAYERS = (
     ('call',),
     ('store',),
     ('sandbox', 'output', 'outcome', 'repair'),
-    ('ending',),
+    ('ending', 'request'),
     ('answer',),
     ('execution',),
     ('longpoll', 'drain', 'api', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),

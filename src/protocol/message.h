@@ -66,6 +66,10 @@
 	(MAX_CALL_ARGS_BYTES + MAX_CALL_NAME_BYTES + MAX_CALL_KIND_BYTES + 64)
 #define MAX_RETURN_PAYLOAD (MAX_CALL_VALUE_BYTES + 64)
 
+/* the larger of the two: whatever a runner sends */
+#define MAX_RUNNER_PAYLOAD \
+	(MAX_DONE_PAYLOAD > MAX_CALL_PAYLOAD ? MAX_DONE_PAYLOAD : MAX_CALL_PAYLOAD)
+
 typedef enum MessageType
 {
 	MESSAGE_READY = 1,

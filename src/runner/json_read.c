@@ -422,34 +422,19 @@ read_value(JsonReader *r)
 }
 
 /* Blanks may follow the value, nothing else. */
-static bool
-read_text(JsonReader *r, const char **why, size_t *at)
+bool
+json_read(lua_State *L, const char *text, size_t length, bool stored, const char **why, size_t *at)
 {
-	bool		done = read_value(r);
+	JsonReader	r = {.L = L, .start = text, .at = text, .end = text + length, .stored = stored};
+	bool		done = read_value(&r);
 
 	if (done)
 	{
-		skip_space(r);
-		if (r->at < r->end)
-			done = fail(r, "unexpected text after the value");
+		skip_space(&r);
+		if (r.at < r.end)
+			done = fail(&r, "unexpected text after the value");
 	}
-	*why = r->why;
-	*at = (size_t) (r->at - r->start);
+	*why = r.why;
+	*at = (size_t) (r.at - r.start);
 	return done;
-}
-
-bool
-json_read(lua_State *L, const char *text, size_t length, const char **why, size_t *at)
-{
-	JsonReader	r = {.L = L, .start = text, .at = text, .end = text + length};
-
-	return read_text(&r, why, at);
-}
-
-bool
-json_read_stored(lua_State *L, const char *text, size_t length, const char **why, size_t *at)
-{
-	JsonReader	r = {.L = L, .start = text, .at = text, .end = text + length, .stored = true};
-
-	return read_text(&r, why, at);
 }

@@ -13,15 +13,14 @@
 #include "ending.h"
 #include "execution.h"
 #include "guc.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "outcome.h"
 #include "repair.h"
+#include "request.h"
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
 #include "tools.h"
-#include "utils/json.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -44,6 +43,7 @@ typedef struct Rest
 	int			next;			/* first that has not begun */
 	int			count;
 	bool		more;			/* the queue may hold more, and nobody was told */
+	bool		shed;			/* some were given back before a call */
 } Rest;
 
 /* one execution at work, and what is due when; outcome_clock() times */
@@ -210,13 +210,31 @@ ms_until(int64 at)
 	return us <= 0 ? 0 : (long) ((us + 999) / 1000);
 }
 
+/* what others wait for must not wait behind a tool that may take long */
+static void
+before_call(Watch *watch, const CallMessage *call)
+{
+	Rest	   *rest = watch->rest;
+	bool		waiting = rest->next < rest->count;
+
+	if (answer_was_quick(call))
+		return;
+	if (waiting || rest->more)
+		share_the_rest(watch, outcome_clock());
+	rest->shed |= waiting;
+	if (outcome_waiting_since() > 0)
+		outcome_flush();
+}
+
 /* true when the code goes on; else its end is taken care of */
 static bool
 answered(Watch *watch, const CallMessage *call)
 {
-	int64		began = outcome_clock();
 	const char *reason = NULL;
+	int64		began;
 
+	before_call(watch, call);
+	began = outcome_clock();
 	switch (answer_call(&watch->run, call, &reason))
 	{
 		case ANSWER_SENT:
@@ -303,61 +321,6 @@ watch_run(Watch *watch)
 
 /* ------------------------------------------------------------------ begin */
 
-static void
-append_member(StringInfo json, const char *name, const char *value)
-{
-	if (value == NULL)
-		return;
-	appendStringInfo(json, "%s\"%s\":", json->len > 1 ? "," : "", name);
-	escape_json(json, value);
-}
-
-static char *
-describe(const Claim *claim)
-{
-	StringInfoData json;
-	char		id[40];
-	int			i;
-	int			n = 0;
-
-	for (i = 0; i < UUID_LEN; i++)
-		n += snprintf(id + n, sizeof(id) - n, "%s%02x",
-					  i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", claim->id.data[i]);
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	append_member(&json, "id", id);
-	append_member(&json, "owner", claim->owner);
-	append_member(&json, "org_id", claim->org_id);
-	append_member(&json, "thread_id", claim->thread_id);
-	appendStringInfoChar(&json, '}');
-	return json.data;
-}
-
-static FrameText
-frame_text(const char *text)
-{
-	FrameText	result = {text, text ? strlen(text) : 0};
-
-	return result;
-}
-
-static void
-send_run(Run *run)
-{
-	const Claim *claim = run->claim;
-	RunMessage	message = {{0}};
-
-	memcpy(message.id, claim->id.data, UUID_LEN);
-	message.clock_ms = claim->started_at / 1000 +
-		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * SECS_PER_DAY * 1000;
-	message.memory_limit = (int64) claim->memory_limit_kb * 1024;
-	message.max_output_chars = claim->max_output_chars;
-	message.execution = frame_text(describe(claim));
-	message.args = frame_text(claim->args);
-	message.code = frame_text(claim->code);
-	sandbox_run(run->sandbox, &message);
-}
-
 static BatchResult
 run_one(const Claim *claim, Rest *rest)
 {
@@ -383,7 +346,7 @@ run_one(const Claim *claim, Rest *rest)
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
-	send_run(&watch.run);
+	request_send(watch.run.sandbox, claim);
 	return watch_run(&watch);
 }
 
@@ -408,7 +371,7 @@ execution_run_batch(ClaimBatch *batch)
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "sandbox_exec run",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outside = MemoryContextSwitchTo(memory);
-	Rest		rest = {batch->claims, 0, batch->count, batch->full};
+	Rest		rest = {batch->claims, 0, batch->count, batch->full, false};
 	BatchResult result = BATCH_DONE;
 
 	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
@@ -430,7 +393,8 @@ execution_run_batch(ClaimBatch *batch)
 	}
 	release_rest(&rest);
 	outcome_flush();
+	batch->count = rest.next;
 	MemoryContextSwitchTo(outside);
 	MemoryContextDelete(memory);
-	return result;
+	return result == BATCH_DONE && rest.shed ? BATCH_SHED : result;
 }

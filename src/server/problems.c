@@ -280,8 +280,10 @@ probe_fields(const char *path, TupleDesc columns, JsonbContainer *object, Proble
 	for (i = 0; i < columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i);
-		JsonbValue *value = column->attisdropped ? NULL : arguments_member(object, NameStr(column->attname));
+		JsonbValue *value = NULL;
 
+		if (!column->attisdropped)
+			value = arguments_member(object, NameStr(column->attname));
 		if (value != NULL)
 			probe(field_path(path, NameStr(column->attname)), column->atttypid, value, problems);
 	}
