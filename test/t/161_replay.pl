@@ -28,7 +28,7 @@ BEGIN
 	INSERT INTO app.effect (given) VALUES (given);
 	WHILE NOT EXISTS (SELECT FROM app.open o
 			WHERE o.execution = current_setting('sandbox_exec.execution_id')::uuid AND o.n = gate.n) LOOP
-		PERFORM pg_sleep(0.01);    -- how the tool waits for the test; lint: slept on purpose
+		PERFORM pg_sleep(0.01);    -- lint: slept on purpose: a gate
 	END LOOP;
 END $$;
 CREATE FUNCTION app.step(given jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$

@@ -33,7 +33,7 @@ CREATE FUNCTION app.gate(name text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	INSERT INTO app.effect VALUES (name);
 	WHILE NOT EXISTS (SELECT FROM app.open o WHERE o.gate = name) LOOP
-		PERFORM pg_sleep(0.01);    -- how the tool waits for the test; lint: slept on purpose
+		PERFORM pg_sleep(0.01);    -- lint: slept on purpose: a gate
 	END LOOP;
 	RETURN current_user;
 END $$;
