@@ -63,10 +63,12 @@ request_of(Run *run, const CallMessage *call)
 	return request;
 }
 
-/* the recorded time, so that a replay reads the same clock */
+/* the recorded time, so that a replay reads the same clock; 0 leaves it alone */
 static int64
 unix_ms(TimestampTz at)
 {
+	if (at == 0)
+		return 0;
 	return at / 1000 + ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * SECS_PER_DAY * 1000;
 }
 

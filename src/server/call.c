@@ -126,7 +126,7 @@ convert_args(Call *call)
 	if (call->args != NULL)
 		return true;
 	failure.message = psprintf("invalid arguments: %s", message);
-	give(call, false, failure_text(call->request->name, &failure), GetCurrentTimestamp());
+	give(call, false, failure_text(call->request->name, &failure), 0);
 	call->answer->replayed = true;
 	return false;
 }
@@ -403,7 +403,7 @@ answer_once(Call *call)
 		diverge(call);
 	else if (is(call, "recorded") || is(call, "limit"))
 	{
-		give(call, call->ok, call->value, is(call, "recorded") ? call->at : GetCurrentTimestamp());
+		give(call, call->ok, call->value, is(call, "recorded") ? call->at : 0);
 		call->answer->replayed = true;
 	}
 	else if (!run_and_end(call))
