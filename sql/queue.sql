@@ -57,5 +57,7 @@ RESET client_min_messages;
 SELECT sandbox_exec.pause_queue();
 SELECT sandbox_exec.resume_queue();
 SELECT sandbox_exec.adopt();
+SELECT sandbox_exec.set_policy('x', 'block');
+SELECT sandbox_exec.set_policy('x', NULL);
 DROP PUBLICATION everything;
 SELECT test.clear();
