@@ -119,7 +119,9 @@ RESET ROLE;
 SELECT test.claim('role'), test.call('role', 1, 'ask', 'ask', '{"message": "m"}'), test.suspend('role'), test.call_id('role', 1) AS call_id \gset
 SET ROLE regress_stranger;
 SELECT count(*) FROM sandbox_exec.pending;
-SELECT sandbox_exec.resume(:'call_id') IS NULL AS refused;
+\set VERBOSITY sqlstate
+SELECT sandbox_exec.resume(:'call_id');
+\set VERBOSITY default
 SET ROLE regress_asker;
 SELECT kind, message FROM sandbox_exec.pending;
 SELECT pending -> 0 ->> 'message' AS message FROM sandbox_exec.executions WHERE status = 'paused';

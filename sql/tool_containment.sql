@@ -81,6 +81,11 @@ FROM unnest('{set_role,set_local_role,reset_role,set_role_by_function,set_sessio
 SELECT test.tool('definer', $$SELECT current_user || ' ' || session_user || ' ' || current_setting('is_superuser')$$,
                  'sql', 'text', 'SECURITY DEFINER');
 SELECT test.run('regress_alice', 'definer') = 'ok "' || current_user || ' regress_alice off"' AS session_user_is_the_submitter;
+SELECT test.tool('definer_sets_role', 'SET ROLE regress_other;', options => 'SECURITY DEFINER');
+SELECT test.tool('definer_temp_table', 'CREATE TEMP TABLE t (x integer);', options => 'SECURITY DEFINER');
+SELECT test.tool('definer_listens', 'LISTEN evil;', options => 'SECURITY DEFINER');
+SELECT tool, test.run('regress_alice', tool)
+FROM unnest('{definer_sets_role,definer_temp_table,definer_listens}'::text[]) tool;
 SELECT test.run('regress_bob', 'traces');
 
 -- a session that is somebody else's already, and stays so
@@ -137,6 +142,28 @@ SELECT test.run('regress_alice', 'read_only');
 SELECT test.run('regress_bob', 'traces');
 SELECT current_setting('regress.mine'), current_setting('DateStyle'), current_setting('statement_timeout');
 RESET regress.mine;
+SELECT test.tool('sets_and_fails', $$SET work_mem = '77MB'; SET regress.mine = 'evil'; RAISE EXCEPTION 'fails';$$);
+SELECT test.run('regress_alice', 'sets_and_fails');
+SELECT test.run('regress_bob', 'traces');
+SHOW work_mem;
+
+-- and whatever the session has, a tool finds what it would elsewhere
+SELECT test.tool('defaults', $$SELECT jsonb_object_agg(name, current_setting(name)) FROM unnest('{lock_timeout,
+    max_parallel_workers_per_gather,row_security,session_replication_role,DateStyle,IntervalStyle,TimeZone,bytea_output,
+    extra_float_digits,xmlbinary}'::text[]) name$$, 'sql', 'jsonb');
+SET lock_timeout = '1 min';
+SET max_parallel_workers_per_gather = 4;
+SET row_security = off;
+SET session_replication_role = replica;
+SET DateStyle = 'German, DMY';
+SET IntervalStyle = iso_8601;
+SET TimeZone = 'Asia/Tokyo';
+SET bytea_output = escape;
+SET extra_float_digits = 0;
+SET xmlbinary = hex;
+SELECT key, value FROM jsonb_each(substr(test.run('regress_alice', 'defaults'), 4)::jsonb);
+SELECT current_setting('lock_timeout'), current_setting('session_replication_role'), current_setting('TimeZone');
+RESET ALL;
 
 -- temporary objects: tables, and what the server does not refuse by itself
 SELECT test.tool('temp_table', 'CREATE TEMP TABLE t (x integer);');
@@ -236,14 +263,15 @@ SELECT test.tool('holds', $$EXECUTE 'DECLARE evil CURSOR WITH HOLD FOR SELECT 1'
 SELECT test.tool('declares', $$EXECUTE 'DECLARE evil CURSOR FOR SELECT 1';$$);
 SELECT test.tool('listens', 'LISTEN evil;');
 SELECT test.tool('unlistens', 'UNLISTEN *;');
+SELECT test.tool('notifies', 'NOTIFY something;');
 PREPARE ours AS SELECT 1;
 SELECT tool, test.run('regress_alice', tool)
-FROM unnest('{prepares,deallocates,discards,holds,declares,listens,unlistens}'::text[]) tool;
+FROM unnest('{prepares,deallocates,discards,holds,declares,listens,unlistens,notifies}'::text[]) tool;
 EXECUTE ours;
 DEALLOCATE ours;
 SELECT test.run('regress_bob', 'traces');
 
--- what currval() and lastval() know
+-- what currval() and lastval() know, and values that a session holds back
 CREATE SEQUENCE regress_tool.numbers;
 GRANT ALL ON SEQUENCE regress_tool.numbers TO regress_alice, regress_bob;
 SELECT test.tool('next', $$RETURN nextval('regress_tool.numbers');$$, 'plpgsql', 'bigint');
@@ -251,6 +279,9 @@ SELECT test.tool('last', 'RETURN lastval();', 'plpgsql', 'bigint');
 SELECT test.tool('current', $$RETURN currval('regress_tool.numbers');$$, 'plpgsql', 'bigint');
 SELECT test.run('regress_alice', 'next');
 SELECT tool, test.run('regress_bob', tool) FROM unnest('{last,current}'::text[]) tool;
+ALTER SEQUENCE regress_tool.numbers CACHE 10;
+SELECT test.run('regress_alice', 'next'), test.run('regress_bob', 'next');
+ALTER SEQUENCE regress_tool.numbers CACHE 1;
 
 -- the seed of random()
 SELECT test.tool('seed', 'SELECT setseed(0.5); SELECT random();', 'sql', 'float8');
@@ -274,8 +305,9 @@ SELECT test.tool('savepoint', $$EXECUTE 'SAVEPOINT s';$$);
 SELECT test.tool('prepare_transaction', $$EXECUTE 'PREPARE TRANSACTION ''x''';$$);
 SELECT test.tool('alter_system', $$EXECUTE 'ALTER SYSTEM SET work_mem = ''1MB''';$$);
 SELECT test.tool('vacuum', $$EXECUTE 'VACUUM';$$);
+SELECT test.tool('create_table', 'CREATE TABLE regress_evil.made (x integer);');     -- DDL is part of the transaction
 SELECT tool, test.run('regress_alice', tool)
-FROM unnest('{commit,rollback,call_commit,do_commit,savepoint,prepare_transaction,alter_system,vacuum}'::text[]) tool;
+FROM unnest('{commit,rollback,call_commit,do_commit,savepoint,prepare_transaction,alter_system,vacuum,create_table}'::text[]) tool;
 SELECT test.run('regress_bob', 'traces');
 
 -- the settings that name the execution: nobody else sets them
@@ -306,7 +338,10 @@ SELECT tool, regexp_replace(test.run('regress_alice', tool, NULL, '1 s'), '\d+ m
 FROM unnest('{sleeps,catches,disguises}'::text[]) tool;
 SELECT test.run('regress_bob', 'traces');
 
--- size: a value, and a set without end
+-- depth, size of a value, and a set without end
+CREATE FUNCTION regress_tool.deeper(n integer) RETURNS integer LANGUAGE plpgsql AS 'BEGIN RETURN regress_tool.deeper(n + 1); END';
+SELECT test.tool('deep', 'PERFORM regress_tool.deeper(1);');
+SELECT test.run('regress_alice', 'deep');
 SELECT test.tool('large', $$SELECT repeat('x', 100000000)$$, 'sql', 'text');
 SELECT test.tool('endless', 'SELECT generate_series(1, 1000000000000)', 'sql', 'SETOF bigint');
 SELECT test.tool('just_fits', $$SELECT repeat('x', 1048574)$$, 'sql', 'text');
@@ -328,8 +363,26 @@ SELECT test.run('regress_alice', 'path');
 CREATE PROCEDURE regress_tool.path() LANGUAGE sql AS '';
 SELECT test.run('regress_alice', 'path');
 DROP PROCEDURE regress_tool.path();
+CREATE FUNCTION regress_tool.path(x integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+SELECT test.run('regress_alice', 'path');
 CREATE FUNCTION regress_tool.path() RETURNS integer LANGUAGE sql AS 'SELECT 1';
 SELECT test.run('regress_alice', 'path');
+
+-- a submitter who is gone
+CREATE ROLE regress_leaver;
+SELECT sandbox_exec.grant_submitter('regress_leaver');
+GRANT USAGE ON SCHEMA regress_tool TO regress_leaver;
+SET ROLE regress_leaver;
+SELECT sandbox_exec.enqueue('leaver', tools => '{*}', runtime => 'test') AS id \gset
+RESET ROLE;
+SELECT claim_token AS token FROM sandbox_exec.claim('test', id => :'id') \gset
+SELECT * FROM sandbox_exec.call(:'id', :'token', 1, 'tool', 'fails');
+DROP OWNED BY regress_leaver;
+DROP ROLE regress_leaver;
+SELECT * FROM sandbox_exec.call(:'id', :'token', 2, 'tool', 'fails');
+SELECT outcome, value ->> 'code' AS code FROM sandbox_exec.call(:'id', :'token', 3, 'tool', 'tools.search');
+SELECT sandbox_exec.finalize(:'id', :'token', 'failed', error => 'nobody is left');
+SELECT test.run('regress_bob', 'traces');
 
 -- code can't operate the queue that runs it
 GRANT ALL ON ALL FUNCTIONS IN SCHEMA sandbox_exec TO regress_alice;
@@ -392,8 +445,10 @@ SELECT test.run('regress_bob', 'traces');
 \c
 
 -- clean up
-SELECT sandbox_exec.drop_tool(name) FROM sandbox_exec.tools WHERE kind = 'sql' ORDER BY name;
+SELECT count(sandbox_exec.drop_tool(name)) > 0 AS dropped
+FROM sandbox_exec.tools WHERE function LIKE 'regress_tool.%';
 SELECT test.clear();
+SET client_min_messages = warning;
 DROP SCHEMA regress_tool, regress_evil CASCADE;
 DROP LANGUAGE regress_language;
 REVOKE USAGE ON SCHEMA test FROM regress_alice, regress_bob;

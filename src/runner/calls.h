@@ -14,7 +14,7 @@
  */
 extern void calls_make(lua_State *L, const char *kind, const char *name, int args_index);
 
-/* raise an error object of our own, as a failed call would */
+/* raise an error object of our own, as a failed call would; tool may be NULL */
 extern int	calls_error(lua_State *L, const char *code, const char *tool, const char *message);
 
 #endif

@@ -36,10 +36,21 @@ check_tool(lua_State *L)
 	return lua_tostring(L, -1);
 }
 
+/* a name at index: an ended string, which one with a NUL in it is not */
+static const char *
+check_word(lua_State *L, int index)
+{
+	size_t		length;
+	const char *word = luaL_checklstring(L, index, &length);
+
+	luaL_argcheck(L, strlen(word) == length, index, "a name has no NUL character");
+	return word;
+}
+
 static int
 tool_index(lua_State *L)
 {
-	const char *key = luaL_checkstring(L, 2);
+	const char *key = check_word(L, 2);
 	const char *name = check_tool(L);
 
 	push_tool(L, lua_pushfstring(L, "%s.%s", name, key));
@@ -93,14 +104,14 @@ tool_metatable(lua_State *L)
 static int
 tools_index(lua_State *L)
 {
-	push_tool(L, luaL_checkstring(L, 2));
+	push_tool(L, check_word(L, 2));
 	return 1;
 }
 
 static int
 tools_call(lua_State *L)
 {
-	const char *name = luaL_checkstring(L, 1);
+	const char *name = check_word(L, 1);
 
 	calls_make(L, "tool", name, lua_isnoneornil(L, 2) ? 0 : 2);
 	return 1;
@@ -267,22 +278,31 @@ load_module(lua_State *L, const char *name)
 		lua_error(L);
 }
 
+/* the module whose name is at 1 */
+static void
+mark_loading(lua_State *L)
+{
+	lua_pushvalue(L, 1);
+	lua_pushboolean(L, 0);
+	lua_rawset(L, lua_upvalueindex(1));
+}
+
 /*
- * The modules that were loaded stand in the first upvalue, by name.  As in
- * stock Lua, a module that returns nothing counts as true.
+ * The modules that were loaded stand in the first upvalue, by name; one that is
+ * being loaded, as false.  As in stock Lua, a module that returns nothing counts
+ * as true.
  */
 static int
 require(lua_State *L)
 {
-	const char *name = luaL_checkstring(L, 1);
+	const char *name = check_word(L, 1);
 
 	lua_settop(L, 1);
 	lua_pushvalue(L, 1);
 	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
-		return 1;
+		return lua_toboolean(L, -1) ? 1 : luaL_error(L, "loop or earlier error loading module '%s'", name);
 	calls_make(L, "module", name, 0);
-	if (lua_istable(L, -1))
-		lua_getfield(L, -1, "source");
+	mark_loading(L);
 	load_module(L, name);
 	lua_pushvalue(L, 1);
 	lua_call(L, 1, 1);

@@ -26,4 +26,10 @@ typedef enum Answered
 extern Answered answer_call(Run *run, const CallMessage *call, bool slept, int *sleep_ms,
 							const char **reason);
 
+/*
+ * Whether what is called was answered within a few milliseconds the last time.
+ * While it isn't, this worker does nothing else.
+ */
+extern bool answer_was_quick(const CallMessage *call);
+
 #endif

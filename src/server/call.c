@@ -38,6 +38,7 @@
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
+#define SQLSTATE_MADE MAKE_SQLSTATE('S', 'X', '0', '0', '4')
 
 #ifdef SANDBOX_EXEC_NO_JOURNAL
 #define JOURNAL false
@@ -93,7 +94,7 @@ convert_args(Call *call)
 	if (call->args != NULL)
 		return true;
 	failure.message = psprintf("invalid arguments: %s", message);
-	give(call, false, failure_text(call->request->name, &failure), GetCurrentTimestamp());
+	give(call, false, failure_text(call->request->name, &failure), 0);
 	call->answer->replayed = true;
 	return false;
 }
@@ -238,6 +239,18 @@ end(Call *call)
 /* ---------------------------------------------------------- run and end */
 
 /*
+ * The journal has members in an order of its own, and code can tell: pairs() of
+ * an error must be the same when it is replayed.  Results are jsonb already.
+ */
+static char *
+as_recorded(const char *failure)
+{
+	Jsonb	   *json = jsontext_to_jsonb(failure);
+
+	return JsonbToCString(NULL, &json->root, VARSIZE(json));
+}
+
+/*
  * False: this worker was wanted, and the tool has not run.  A call that needs an
  * approval is only looked at, so that nobody is asked about one that cannot be
  * made.
@@ -252,7 +265,7 @@ run_tool(Call *call)
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
 	call->ok = result.end == TOOL_OK;
-	call->value = result.value;
+	call->value = call->ok ? result.value : as_recorded(result.value);
 	if (!call->ok)
 		call->pause = NULL;
 	return true;
@@ -270,10 +283,16 @@ end_cancelled(const CallRequest *request)
 					(Oid[]){UUIDOID, UUIDOID}, values, NULL);
 }
 
-/* what to do after an ERROR whose subtransaction is rolled back */
-static void
+/*
+ * What to do after an ERROR whose subtransaction is rolled back.  False: begin
+ * anew; an executor that lost its connection has asked again meanwhile, and
+ * there is an answer.
+ */
+static bool
 take_error(Call *call, ErrorData *error)
 {
+	if (error->sqlerrcode == SQLSTATE_MADE)
+		return false;
 	if (error->sqlerrcode == SQLSTATE_LOST)
 		call->answer->status = CALL_LOST;
 	else if (error->sqlerrcode == SQLSTATE_CANCELLED)
@@ -283,6 +302,7 @@ take_error(Call *call, ErrorData *error)
 	}
 	else
 		ReThrowError(error);
+	return true;
 }
 
 /*
@@ -318,8 +338,8 @@ run_and_end(Call *call)
 	MemoryContextSwitchTo(call->context);
 	CurrentResourceOwner = owner;
 	if (error != NULL)
-		take_error(call, error);
-	else if (done && call->pause != NULL)
+		return take_error(call, error);
+	if (done && call->pause != NULL)
 		call->answer->status = CALL_PENDING;
 	else if (done)
 		give(call, call->ok, call->value, call->at);
@@ -333,6 +353,8 @@ run_and_end(Call *call)
 static void
 heed_interruption(void)
 {
+	if (!slot_is_wanted())
+		return;
 	if (slot_must_leave())
 		ereport(ERROR,
 				(errcode(ERRCODE_ADMIN_SHUTDOWN),
@@ -384,7 +406,7 @@ answer_once(Call *call)
 	}
 	else if (is(call, "recorded") || is(call, "limit"))
 	{
-		give(call, call->ok, call->value, is(call, "recorded") ? call->at : GetCurrentTimestamp());
+		give(call, call->ok, call->value, is(call, "recorded") ? call->at : 0);
 		call->answer->replayed = true;
 	}
 	else if (!run_and_end(call))

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "containment.h"
 #include "drain.h"
@@ -106,6 +107,12 @@ drain_v1(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("sandbox_exec is not preloaded"),
 				 errhint("Add sandbox_exec to shared_preload_libraries and restart the server, or use pause_queue().")));
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot drain during recovery"),
+				 errdetail("Nothing is claimed on a standby."),
+				 errhint("Call drain() on the primary server.")));
 	set_draining(true);
 	while (something_runs())
 	{

@@ -20,6 +20,7 @@
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
+#include "tools.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -42,6 +43,8 @@ typedef struct Rest
 	int			next;			/* first that has not begun */
 	int			count;
 	bool		more;			/* the queue may hold more, and nobody was told */
+	bool		shed;			/* some were given back before a call */
+	bool		attention;		/* somebody cancelled one of them: which, a renewal tells */
 } Rest;
 
 /* one execution at work, and what is due when; outcome_clock() times */
@@ -189,7 +192,12 @@ run_chores(Watch *watch)
 	int64		now = outcome_clock();
 	Hold		hold = HOLD_HELD;
 
-	if (slot_take_attention() || now >= watch->renew_at)
+	if (slot_take_attention())
+	{
+		watch->rest->attention = true;
+		watch->renew_at = now;
+	}
+	if (now >= watch->renew_at)
 		hold = renew(watch, now);
 	if (hold == HOLD_HELD && now >= watch->flush_at)
 		hold = flush_output(watch, now);
@@ -235,15 +243,33 @@ put_to_sleep(Watch *watch, const CallMessage *call, int ms)
 	watch->timeout_at += (int64) ms * 1000;
 }
 
+/* what others wait for must not wait behind a tool that may take long */
+static void
+before_call(Watch *watch, const CallMessage *call)
+{
+	Rest	   *rest = watch->rest;
+	bool		waiting = rest->next < rest->count;
+
+	if (answer_was_quick(call))
+		return;
+	if (waiting || rest->more)
+		share_the_rest(watch, outcome_clock());
+	rest->shed |= waiting;
+	if (outcome_waiting_since() > 0)
+		outcome_flush();
+}
+
 /* true when the code goes on; else its end is taken care of */
 static bool
 answered(Watch *watch, const CallMessage *call, bool slept)
 {
-	int64		began = outcome_clock();
 	int			sleep_ms = 0;
 	const char *reason = NULL;
+	int64		began;
 
 	watch->wake_at = 0;
+	before_call(watch, call);
+	began = outcome_clock();
 	switch (answer_call(&watch->run, call, slept, &sleep_ms, &reason))
 	{
 		case ANSWER_SLEEPS:
@@ -308,7 +334,7 @@ watch_run(Watch *watch)
 				break;
 		}
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		xact_check_interrupts();
 		if (outcome_clock() >= watch->timeout_at)
 		{
 			ending_timeout(&watch->run);
@@ -360,12 +386,27 @@ run_one(const Claim *claim, Rest *rest)
 				 claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
 	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
-	watch.renew_at = now + (int64) guc_lease * 1000 / 3;
+	watch.renew_at = rest->attention ? now : now + (int64) guc_lease * 1000 / 3;
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
-	request_send(&watch.run);
+	request_send(watch.run.sandbox, claim);
 	return watch_run(&watch);
+}
+
+/*
+ * A process that keeps what a tool of one role left in it serves nobody else:
+ * another worker takes over.
+ */
+static bool
+may_serve(const Claim *claim)
+{
+	Oid			submitter;
+
+	if (!tools_tainted(&submitter) || submitter == claim->submitter)
+		return true;
+	slot_retire();
+	return false;
 }
 
 BatchResult
@@ -374,13 +415,16 @@ execution_run_batch(ClaimBatch *batch)
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "sandbox_exec run",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outside = MemoryContextSwitchTo(memory);
-	Rest		rest = {batch->claims, 0, batch->count, batch->full};
+	Rest		rest = {batch->claims, 0, batch->count, batch->full, false};
 	BatchResult result = BATCH_DONE;
 
 	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
 	{
-		const Claim *claim = &rest.claims[rest.next++];
+		const Claim *claim = &rest.claims[rest.next];
 
+		if (!may_serve(claim))
+			break;
+		rest.next++;
 		slot_running(&claim->id);
 		if (claim->submitter_exists)
 			result = run_one(claim, &rest);
@@ -393,7 +437,8 @@ execution_run_batch(ClaimBatch *batch)
 	}
 	release_rest(&rest);
 	outcome_flush();
+	batch->count = rest.next;
 	MemoryContextSwitchTo(outside);
 	MemoryContextDelete(memory);
-	return result;
+	return result == BATCH_DONE && rest.shed ? BATCH_SHED : result;
 }

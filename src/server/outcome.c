@@ -17,6 +17,11 @@
 #define BUSY_RETRY_US INT64CONST(50000)
 #define ERROR_RETRY_US INT64CONST(1000000)
 
+/* JSON written by one statement, about; and more than waits while claims go on */
+#define STATEMENT_BYTES (4 * 1024 * 1024)
+#define ENOUGH_BYTES (16 * 1024 * 1024)
+#define ENOUGH_OUTCOMES 200
+
 /* one that waits; it lives in a memory context of its own */
 typedef struct Waiting
 {
@@ -25,6 +30,8 @@ typedef struct Waiting
 	pg_uuid_t	id;
 	int64		added;			/* outcome_clock() */
 	int64		retry_at;		/* 0: was never tried */
+	int64		retry_after;	/* the wait before that, doubled each time */
+	size_t		bytes;			/* of json */
 	char	   *json;			/* the object for finalize_many */
 	Claim		claim;			/* its id, its token and has_parent only */
 	Outcome		outcome;		/* what json was made of; texts are ours */
@@ -32,6 +39,7 @@ typedef struct Waiting
 
 static dlist_head waiting = DLIST_STATIC_INIT(waiting);
 static int	waiting_count = 0;
+static size_t waiting_bytes = 0;
 
 int64
 outcome_clock(void)
@@ -115,8 +123,10 @@ outcome_add(const Claim *claim, const Outcome *outcome)
 	one->outcome.runtime_version = copy(outcome->runtime_version);
 	one->outcome.events = copy(outcome->events);
 	one->json = build(claim, outcome);
+	one->bytes = strlen(one->json);
 	dlist_push_tail(&waiting, &one->node);
 	waiting_count++;
+	waiting_bytes += one->bytes;
 	MemoryContextSwitchTo(outside);
 }
 
@@ -155,6 +165,12 @@ int
 outcome_count(void)
 {
 	return waiting_count;
+}
+
+bool
+outcome_enough(void)
+{
+	return waiting_count >= ENOUGH_OUTCOMES || waiting_bytes >= ENOUGH_BYTES;
 }
 
 int64
@@ -198,7 +214,16 @@ forget(Waiting *one)
 {
 	dlist_delete(&one->node);
 	waiting_count--;
+	waiting_bytes -= one->bytes;
 	MemoryContextDelete(one->memory);
+}
+
+/* somebody holds its row, perhaps for long */
+static void
+retry_later(Waiting *one, int64 now)
+{
+	one->retry_after = Min(Max(one->retry_after * 2, BUSY_RETRY_US), ERROR_RETRY_US);
+	one->retry_at = now + one->retry_after;
 }
 
 /*
@@ -257,7 +282,7 @@ write_together(Waiting **some, int count)
 	for (i = 0; i < count && result == XACT_DONE; i++)
 	{
 		if (recorded[i] == RECORDED_BUSY)
-			some[i]->retry_at = now + BUSY_RETRY_US;
+			retry_later(some[i], now);
 		else
 			forget(some[i]);
 	}
@@ -320,8 +345,10 @@ write_pause(Waiting *one)
 	}
 	if (result == XACT_DONE && recorded != RECORDED_BUSY)
 		forget(one);
+	else if (result == XACT_DONE)
+		retry_later(one, outcome_clock());
 	else
-		one->retry_at = outcome_clock() + (result == XACT_DONE ? BUSY_RETRY_US : ERROR_RETRY_US);
+		one->retry_at = outcome_clock() + ERROR_RETRY_US;
 }
 
 static bool
@@ -330,18 +357,30 @@ is_pause(const Waiting *one)
 	return strcmp(one->outcome.status, OUTCOME_PAUSED) == 0;
 }
 
+static void
+write_some(Waiting **some, int count)
+{
+	int			i;
+
+	if (count > 0 && !write_together(some, count))
+		for (i = 0; i < count; i++)
+			write_alone(some[i]);
+}
+
 void
 outcome_flush(void)
 {
 	int64		now = outcome_clock();
-	Waiting   **some;
+	Waiting   **due;
 	int			count = 0;
 	dlist_mutable_iter iter;
+	int			begin = 0;
+	size_t		bytes = 0;
 	int			i;
 
 	if (waiting_count == 0)
 		return;
-	some = palloc(sizeof(Waiting *) * waiting_count);
+	due = palloc(sizeof(Waiting *) * waiting_count);
 	dlist_foreach_modify(iter, &waiting)
 	{
 		Waiting    *one = dlist_container(Waiting, node, iter.cur);
@@ -351,10 +390,20 @@ outcome_flush(void)
 		if (is_pause(one))
 			write_pause(one);
 		else
-			some[count++] = one;
+			due[count++] = one;
 	}
-	if (count > 0 && !write_together(some, count))
-		for (i = 0; i < count; i++)
-			write_alone(some[i]);
-	pfree(some);
+	for (i = 0; i < count; i++)
+	{
+		size_t		next = due[i]->bytes;
+
+		if (bytes + next > STATEMENT_BYTES)
+		{
+			write_some(due + begin, i - begin);
+			begin = i;
+			bytes = 0;
+		}
+		bytes += next;
+	}
+	write_some(due + begin, count - begin);
+	pfree(due);
 }

@@ -33,6 +33,9 @@ extern void outcome_add(const Claim *claim, const Outcome *outcome);
 extern int	outcome_count(void);
 extern int64 outcome_waiting_since(void);
 
+/* so much waits, for rows that others hold, that no more is to be claimed */
+extern bool outcome_enough(void);
+
 /*
  * Try to write all that may be tried now.  Those of locked rows, and all of
  * them after an ERROR such as a full disk, stay for a later call.

@@ -1,6 +1,6 @@
 /*
  * request.c
- *		What a runner is asked to run.
+ *		What a runner is told to run.
  */
 #include "postgres.h"
 
@@ -48,9 +48,8 @@ frame_text(const char *text)
 }
 
 void
-request_send(const Run *run)
+request_send(Sandbox *sandbox, const Claim *claim)
 {
-	const Claim *claim = run->claim;
 	RunMessage	message = {{0}};
 
 	memcpy(message.id, claim->id.data, UUID_LEN);
@@ -61,5 +60,5 @@ request_send(const Run *run)
 	message.execution = frame_text(describe(claim));
 	message.args = frame_text(claim->args);
 	message.code = frame_text(claim->code);
-	sandbox_run(run->sandbox, &message);
+	sandbox_run(sandbox, &message);
 }

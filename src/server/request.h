@@ -1,13 +1,14 @@
 /*
  * request.h
- *		What a runner is asked to run.
+ *		What a runner is told to run.
  */
 #ifndef SANDBOX_EXEC_REQUEST_H
 #define SANDBOX_EXEC_REQUEST_H
 
-#include "ending.h"
+#include "sandbox.h"
+#include "store.h"
 
-/* hand the claimed execution to its runner; nothing in it tells attempts apart */
-extern void request_send(const Run *run);
+/* have the runner begin; what becomes of that, sandbox_wait() tells */
+extern void request_send(Sandbox *sandbox, const Claim *claim);
 
 #endif

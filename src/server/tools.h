@@ -46,7 +46,8 @@ extern void tools_run(ToolRun *run, ToolResult *result);
 
 /*
  * True when this process ran something that keeps data for the whole process:
- * it must serve nobody but *submitter any more (see language.h).
+ * it must serve nobody but *submitter any more (see language.h).  tools_run()
+ * raises an ERROR for others.
  */
 extern bool tools_tainted(Oid *submitter);
 

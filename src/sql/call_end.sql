@@ -2,18 +2,20 @@
  * The end of a call, which may be a pause: the journal and the log, under the
  * execution's row lock.
  *
- * SX001 and SX002 are for server/call.c alone: the token no longer holds, a
- * cancel was requested.  What the tool did is rolled back with the transaction.
+ * SX001, SX002 and SX004 are for server/call.c alone: the token no longer holds,
+ * a cancel was requested, the same executor made the call by another session.
+ * What the tool did is rolled back with the transaction.
  */
--- the journal has everything; the log is for reading along
+-- the journal has everything; the log is for reading along.  Stable as what is
+-- in it, or it would not be inlined
 CREATE FUNCTION sandbox_exec._call_event(seq integer, kind text, name text, args jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE sql STABLE PARALLEL SAFE
 RETURN jsonb_build_object('type', 'call', 'data',
     jsonb_build_object('seq', seq, 'kind', kind, 'name', name)
     || CASE WHEN show THEN jsonb_build_object('args', args) ELSE '{"args": null, "omitted": true}' END);
 
 CREATE FUNCTION sandbox_exec._returned_event(seq integer, outcome text, value jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE sql STABLE PARALLEL SAFE
 RETURN jsonb_build_object('type', 'returned', 'data',
     jsonb_build_object('seq', seq, 'outcome', outcome)
     || CASE WHEN show THEN jsonb_build_object('value', value) ELSE '{"value": null, "omitted": true}' END);
@@ -22,14 +24,17 @@ RETURN jsonb_build_object('type', 'returned', 'data',
 CREATE FUNCTION sandbox_exec._call_displaced(id uuid, token uuid) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
+DECLARE
+    cancelled boolean;
 BEGIN
-    PERFORM FROM sandbox_exec.execution e
-    WHERE e.id = _call_displaced.id AND e.status = 'running' AND e.claim_token = token
-          AND e.cancel_requested_at IS NOT NULL;
-    IF FOUND THEN
+    SELECT e.cancel_requested_at IS NOT NULL INTO cancelled FROM sandbox_exec.execution e
+    WHERE e.id = _call_displaced.id AND e.status = 'running' AND e.claim_token = token;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the claim of the execution no longer holds' USING ERRCODE = 'SX001';
+    ELSIF cancelled THEN
         RAISE EXCEPTION 'a cancel of the execution was requested' USING ERRCODE = 'SX002';
     END IF;
-    RAISE EXCEPTION 'the claim of the execution no longer holds' USING ERRCODE = 'SX001';
+    RAISE EXCEPTION 'the call was made by another session' USING ERRCODE = 'SX004';
 END
 $$;
 

@@ -6,9 +6,22 @@
 
 -- discovery needs no grant: it shows nothing that was not granted
 CREATE FUNCTION sandbox_exec._is_granted(name text, grants text[]) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN name IN ('tools.search', 'tools.describe')
-       OR EXISTS (SELECT FROM unnest(grants) g(pattern) WHERE sandbox_exec._matches(name, g.pattern));
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    pattern text;
+BEGIN
+    IF name IN ('tools.search', 'tools.describe') THEN
+        RETURN true;
+    END IF;
+    FOREACH pattern IN ARRAY grants LOOP
+        IF sandbox_exec._matches(name, pattern) THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN false;
+END
+$$;
 
 CREATE FUNCTION sandbox_exec._granted_tools(id uuid)
 RETURNS TABLE (name text, description text, arguments_schema jsonb, function oid, requires_approval boolean)

@@ -11,13 +11,14 @@ CREATE TABLE sandbox_exec.policy (
     CONSTRAINT policy_action CHECK (action IN ('allow', 'require_approval', 'block'))
 );
 CREATE UNIQUE INDEX policy_key ON sandbox_exec.policy (pattern, coalesce(owner, ''));
+ALTER TABLE sandbox_exec.policy REPLICA IDENTITY FULL;  -- as those of tables.sql
 
 COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, or not without an approval, and by whom; see set_policy()';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
 
 -- PL/pgSQL, as everything in the way of a call: its plans are kept
 CREATE FUNCTION sandbox_exec._is_blocked(name text, owner text) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM sandbox_exec.policy p

@@ -20,7 +20,7 @@ END
 $$;
 
 CREATE FUNCTION sandbox_exec._check_claim(id uuid, token uuid) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
     IF id IS NULL OR token IS NULL THEN

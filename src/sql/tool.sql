@@ -41,7 +41,7 @@ $$;
 -- null where there is no such function; a signature whose types or schema are
 -- gone is an error to some servers, and no function to us
 CREATE FUNCTION sandbox_exec._resolve(signature text) RETURNS regprocedure
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
     RETURN to_regprocedure(signature);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define FD_FLOOR 16
-#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_DONE_PAYLOAD)
+#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_RUNNER_PAYLOAD)
 
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
@@ -100,7 +100,7 @@ next_frame(RunnerClient *c, uint8_t *type, FrameReader *payload)
 	for (;;)
 	{
 		ssize_t		n;
-		int			found = frame_peek(c->inbox, c->inbox_used, MAX_DONE_PAYLOAD,
+		int			found = frame_peek(c->inbox, c->inbox_used, MAX_RUNNER_PAYLOAD,
 									   type, payload, &c->inbox_taken);
 
 		if (found != 0)
@@ -166,6 +166,26 @@ runner_client_receive(RunnerClient *c, DoneMessage *done)
 	if (!next_frame(c, &type, &payload) || type != MESSAGE_DONE)
 		return false;
 	return message_get_done(&payload, done);
+}
+
+bool
+runner_client_receive_call(RunnerClient *c, CallMessage *call)
+{
+	uint8_t		type;
+	FrameReader payload;
+
+	if (!next_frame(c, &type, &payload) || type != MESSAGE_CALL)
+		return false;
+	return message_get_call(&payload, call);
+}
+
+bool
+runner_client_answer(RunnerClient *c, const ReturnMessage *answer)
+{
+	uint8_t		buffer[65536];
+	size_t		size = message_put_return(buffer, sizeof(buffer), answer);
+
+	return size > 0 && send(c->socket, buffer, size, MSG_NOSIGNAL) == (ssize_t) size;
 }
 
 char *

@@ -49,6 +49,12 @@ extern bool runner_client_send(RunnerClient *c, const RunMessage *request);
 /* wait for DONE; its texts stay valid until the next call; false at the end */
 extern bool runner_client_receive(RunnerClient *c, DoneMessage *done);
 
+/* wait for CALL; as above */
+extern bool runner_client_receive_call(RunnerClient *c, CallMessage *call);
+
+/* answer it, with a small value */
+extern bool runner_client_answer(RunnerClient *c, const ReturnMessage *answer);
+
 /* what the code printed to that stream, as a string to free() */
 extern char *runner_client_output(RunnerClient *c, OutlogStream stream, bool *truncated);
 

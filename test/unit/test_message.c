@@ -124,6 +124,66 @@ done_comes_back(void **state)
 	assert_text(got.result, NULL);
 }
 
+static void
+call_comes_back(void **state)
+{
+	CallMessage m = {.seq = 7, .kind = text("tool"), .name = text("app.lookup"), .args = text("{}")};
+	CallMessage got;
+	FrameReader r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+
+	(void) state;
+	assert_true(message_get_call(&r, &got));
+	assert_int_equal(got.seq, 7);
+	assert_text(got.kind, "tool");
+	assert_text(got.name, "app.lookup");
+	assert_text(got.args, "{}");
+	m.args = text(NULL);
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_true(message_get_call(&r, &got));
+	assert_text(got.args, NULL);
+}
+
+static void
+calls_must_have_a_kind_and_a_name(void **state)
+{
+	static char big[MAX_CALL_NAME_BYTES + 1];
+	CallMessage m = {.seq = 1, .kind = text("tool")};
+	CallMessage got;
+	FrameReader r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+
+	(void) state;
+	assert_false(message_get_call(&r, &got));
+	m.name = (FrameText){big, MAX_CALL_NAME_BYTES};
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_true(message_get_call(&r, &got));
+	m.name.length++;
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_false(message_get_call(&r, &got));
+	m.name = text("x");
+	m.kind = text(NULL);
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_false(message_get_call(&r, &got));
+	m.kind = (FrameText){big, MAX_CALL_KIND_BYTES + 1};
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_false(message_get_call(&r, &got));
+}
+
+static void
+return_comes_back(void **state)
+{
+	ReturnMessage m = {.ok = true, .clock_ms = INT64_C(1700000000123), .value = text("[1]")};
+	ReturnMessage got;
+	FrameReader r = payload(message_put_return(buffer, sizeof(buffer), &m), MESSAGE_RETURN);
+
+	(void) state;
+	assert_true(message_get_return(&r, &got));
+	assert_true(got.ok && got.clock_ms == m.clock_ms);
+	assert_text(got.value, "[1]");
+	m.clock_ms = -1;
+	r = payload(message_put_return(buffer, sizeof(buffer), &m), MESSAGE_RETURN);
+	assert_false(message_get_return(&r, &got));
+}
+
 /* a prefix of a sound payload, or one with something behind it, is refused */
 static void
 only_whole_payloads(void **state)
@@ -272,6 +332,9 @@ main(void)
 		cmocka_unit_test(ready_comes_back),
 		cmocka_unit_test(run_comes_back),
 		cmocka_unit_test(done_comes_back),
+		cmocka_unit_test(call_comes_back),
+		cmocka_unit_test(calls_must_have_a_kind_and_a_name),
+		cmocka_unit_test(return_comes_back),
 		cmocka_unit_test(only_whole_payloads),
 		cmocka_unit_test(outcomes_must_be_consistent),
 		cmocka_unit_test(texts_must_be_sound),
