@@ -10,6 +10,7 @@
 
 #include "lauxlib.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define TOOL_TYPE "tool"
@@ -39,7 +40,7 @@ check_tool(lua_State *L)
 static int
 tool_index(lua_State *L)
 {
-	const char *key = luaL_checkstring(L, 2);
+	const char *key = calls_check_name(L, 2);
 	const char *name = check_tool(L);
 
 	push_tool(L, lua_pushfstring(L, "%s.%s", name, key));
@@ -51,8 +52,7 @@ tool_call(lua_State *L)
 {
 	const char *name = check_tool(L);
 
-	calls_make(L, "tool", name, lua_isnoneornil(L, 2) || lua_gettop(L) < 3 ? 0 : 2);
-	return 1;
+	return calls_make(L, "tool", name, lua_isnoneornil(L, 2) || lua_gettop(L) < 3 ? 0 : 2, NULL);
 }
 
 static int
@@ -93,17 +93,16 @@ tool_metatable(lua_State *L)
 static int
 tools_index(lua_State *L)
 {
-	push_tool(L, luaL_checkstring(L, 2));
+	push_tool(L, calls_check_name(L, 2));
 	return 1;
 }
 
 static int
 tools_call(lua_State *L)
 {
-	const char *name = luaL_checkstring(L, 1);
+	const char *name = calls_check_name(L, 1);
 
-	calls_make(L, "tool", name, lua_isnoneornil(L, 2) ? 0 : 2);
-	return 1;
+	return calls_make(L, "tool", name, lua_isnoneornil(L, 2) ? 0 : 2, NULL);
 }
 
 /* tools.search{query =, limit =, offset =}, or just the query */
@@ -117,8 +116,7 @@ tools_search(lua_State *L)
 		lua_setfield(L, -2, "query");
 		lua_replace(L, 1);
 	}
-	calls_make(L, "tool", "tools.search", lua_isnoneornil(L, 1) ? 0 : 1);
-	return 1;
+	return calls_make(L, "tool", "tools.search", lua_isnoneornil(L, 1) ? 0 : 1, NULL);
 }
 
 /* push a table of the named arguments from 1 on; absent ones are left out */
@@ -139,8 +137,7 @@ static int
 call_with_names(lua_State *L, const char *tool, const char *const *names)
 {
 	name_arguments(L, names);
-	calls_make(L, "tool", tool, lua_gettop(L));
-	return 1;
+	return calls_make(L, "tool", tool, lua_gettop(L), NULL);
 }
 
 static int
@@ -217,8 +214,7 @@ static int
 executions_enqueue(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
-	calls_make(L, "tool", "executions.enqueue", 1);
-	return 1;
+	return calls_make(L, "tool", "executions.enqueue", 1, NULL);
 }
 
 static int
@@ -228,6 +224,17 @@ executions_get(lua_State *L)
 
 	luaL_checkstring(L, 1);
 	return call_with_names(L, "executions.get", names);
+}
+
+/* the record of a child, once it has ended */
+static int
+executions_wait(lua_State *L)
+{
+	static const char *const names[] = {"id", NULL};
+
+	luaL_checkstring(L, 1);
+	name_arguments(L, names);
+	return calls_make(L, "child", "executions.wait", lua_gettop(L), NULL);
 }
 
 static void
@@ -242,6 +249,7 @@ sugar_globals(lua_State *L, int globals)
 	static const luaL_Reg executions[] = {
 		{"enqueue", executions_enqueue},
 		{"get", executions_get},
+		{"wait", executions_wait},
 		{NULL, NULL}};
 
 	luaL_newlib(L, workspace);
@@ -267,31 +275,53 @@ load_module(lua_State *L, const char *name)
 		lua_error(L);
 }
 
-/*
- * The modules that were loaded stand in the first upvalue, by name.  As in
- * stock Lua, a module that returns nothing counts as true.
- */
-static int
-require(lua_State *L)
+/* push what the module whose name is at 1 returned before */
+static bool
+push_loaded(lua_State *L)
 {
-	const char *name = luaL_checkstring(L, 1);
+	lua_pushvalue(L, 1);
+	return lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
+}
 
-	lua_settop(L, 1);
-	lua_pushvalue(L, 1);
-	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
-		return 1;
-	calls_make(L, "module", name, 0);
-	if (lua_istable(L, -1))
-		lua_getfield(L, -1, "source");
-	load_module(L, name);
-	lua_pushvalue(L, 1);
-	lua_call(L, 1, 1);
+/* As in stock Lua, a module that returns nothing counts as true. */
+static int
+module_ran(lua_State *L, int status, lua_KContext context)
+{
+	(void) status;
+	(void) context;
 	if (lua_isnil(L, -1))
 		lua_pushboolean(L, 1);
 	lua_pushvalue(L, 1);
 	lua_pushvalue(L, -2);
 	lua_rawset(L, lua_upvalueindex(1));
 	return 1;
+}
+
+/* the module is on top; another branch may have loaded it meanwhile */
+static int
+module_came(lua_State *L)
+{
+	if (push_loaded(L))
+		return 1;
+	lua_pop(L, 1);
+	if (lua_istable(L, -1))
+		lua_getfield(L, -1, "source");
+	load_module(L, lua_tostring(L, 1));
+	lua_pushvalue(L, 1);
+	lua_callk(L, 1, 1, 0, module_ran);
+	return module_ran(L, LUA_OK, 0);
+}
+
+/* The modules that were loaded stand in the first upvalue, by name. */
+static int
+require(lua_State *L)
+{
+	const char *name = calls_check_name(L, 1);
+
+	lua_settop(L, 1);
+	if (push_loaded(L))
+		return 1;
+	return calls_make(L, "module", name, 0, module_came);
 }
 
 void
