@@ -8,8 +8,8 @@
  */
 #include "calls.h"
 #include "execution.h"
-#include "json_read.h"
 #include "json_write.h"
+#include "parallel.h"
 #include "peer.h"
 #include "../protocol/utf8.h"
 
@@ -72,18 +72,6 @@ encode_args(lua_State *L, const char *name, int index)
 	return args;
 }
 
-static void
-push_value(lua_State *L, FrameText value)
-{
-	const char *why;
-	size_t		at;
-
-	if (value.data == NULL || (value.length == 4 && memcmp(value.data, "null", 4) == 0))
-		lua_pushnil(L);
-	else if (!json_read(L, value.data, value.length, true, &why, &at))
-		luaL_error(L, "the answer cannot be read: %s", why);
-}
-
 /* names that the server would refuse name nothing: nobody need be asked */
 static void
 check_name(lua_State *L, const char *kind, const char *name)
@@ -99,23 +87,43 @@ check_name(lua_State *L, const char *kind, const char *name)
 }
 
 static void
-exchange(const CallMessage *call, ReturnMessage *answer)
+exchange(const CallMessage *call, Answer *answer)
 {
 	FrameReader payload;
 
 	peer_send(message_put_call(peer_outbox, PEER_OUTBOX_SIZE, call));
 	peer_receive(MESSAGE_RETURN, &payload);
-	if (!message_get_return(&payload, answer))
+	answer->seq = call->seq;
+	if (!message_get_return(&payload, &answer->message))
 		_exit(RUNNER_EXIT_USAGE);
-	if (answer->clock_ms != 0)
-		execution_set_clock(answer->clock_ms);
 }
 
-void
-calls_make(lua_State *L, const char *kind, const char *name, int args_index)
+/* ------------------------------------------------------------------------
+ * Making a call
+ * ------------------------------------------------------------------------ */
+
+static int
+return_value(lua_State *L)
+{
+	(void) L;
+	return 1;
+}
+
+/* it is the turn of the branch that made the call */
+static int
+go_on(lua_State *L, int status, lua_KContext context)
+{
+	(void) status;
+	answer_deliver(L, parallel_place(L));
+	return ((CallFinish) context)(L);
+}
+
+int
+calls_make(lua_State *L, const char *kind, const char *name, int args_index, CallFinish finish)
 {
 	CallMessage call;
-	ReturnMessage answer;
+	Answer		answer;
+	Answer	   *place = parallel_place(L);
 
 	luaL_checkstack(L, 8, "too many nested calls");
 	check_name(L, kind, name);
@@ -125,8 +133,17 @@ calls_make(lua_State *L, const char *kind, const char *name, int args_index)
 	call.kind.length = (uint32_t) strlen(kind);
 	call.name.data = name;
 	call.name.length = (uint32_t) strlen(name);
+	if (finish == NULL)
+		finish = return_value;
+	if (place != NULL)
+	{
+		exchange(&call, place);
+		answer_hold(place);
+		return parallel_park(L, (lua_KContext) finish, go_on);
+	}
 	exchange(&call, &answer);
-	push_value(L, answer.value);
-	if (answer.status != RETURN_OK)
-		lua_error(L);
+	if (answer.message.status == RETURN_PENDING)
+		peer_suspend();
+	answer_deliver(L, &answer);
+	return finish(L);
 }

@@ -3,6 +3,7 @@
  *		The state of the current execution outside of Lua.
  */
 #include "execution.h"
+#include "answer.h"
 #include "error_codes.h"
 #include "../protocol/utf8.h"
 
@@ -35,6 +36,7 @@ execution_begin(const RunMessage *request, void *area)
 	current.seed[0] = seed_from(request->id);
 	current.seed[1] = seed_from(request->id + 8);
 	current.memory_limit = request->memory_limit;
+	answer_reset();
 	memset(&current.outcome, 0, sizeof(current.outcome));
 	outlog_reset(&current.output, area, request->max_output_chars);
 }

@@ -6,6 +6,7 @@
  * each RUN with a DONE until the socket ends or a DONE was its last word.  It
  * has no configuration, no files, no database, and never logs.
  */
+#include "answer.h"
 #include "arena.h"
 #include "execution.h"
 #include "lockdown.h"
@@ -110,7 +111,7 @@ static bool
 is_reusable(const DoneMessage *done)
 {
 	/* a result stands once as text and once in the frame */
-	size_t		touched = arena_touched() + peer_touched() + 2 * (size_t) done->result.length;
+	size_t		touched = arena_touched() + peer_touched() + answer_touched() + 2 * (size_t) done->result.length;
 
 	return touched <= REUSE_MAX_TOUCHED;
 }

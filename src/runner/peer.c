@@ -74,6 +74,17 @@ peer_receive(uint8_t type, FrameReader *payload)
 		_exit(RUNNER_EXIT_USAGE);
 }
 
+/* no message is expected: whatever comes is a breach */
+void
+peer_suspend(void)
+{
+	FrameReader payload;
+
+	peer_send(message_put_suspend(peer_outbox, PEER_OUTBOX_SIZE));
+	peer_receive(MESSAGE_SUSPEND, &payload);
+	_exit(RUNNER_EXIT_USAGE);
+}
+
 size_t
 peer_touched(void)
 {

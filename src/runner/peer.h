@@ -10,6 +10,8 @@
 
 #include "../protocol/message.h"
 
+#include <stdnoreturn.h>
+
 /* frames are built here; large enough for any that the runner sends */
 #define PEER_OUTBOX_SIZE (FRAME_HEADER_SIZE + MAX_RUNNER_PAYLOAD)
 
@@ -23,6 +25,9 @@ extern void peer_send(size_t size);
  * call: the frame before is dropped now.
  */
 extern void peer_receive(uint8_t type, FrameReader *payload);
+
+/* nothing can go on in this attempt: say so, and wait to be killed */
+extern noreturn void peer_suspend(void);
 
 /* bytes of memory that were touched by receiving */
 extern size_t peer_touched(void);

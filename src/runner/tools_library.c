@@ -10,6 +10,7 @@
 
 #include "lauxlib.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define TOOL_TYPE "tool"
@@ -62,8 +63,7 @@ tool_call(lua_State *L)
 {
 	const char *name = check_tool(L);
 
-	calls_make(L, "tool", name, lua_isnoneornil(L, 2) || lua_gettop(L) < 3 ? 0 : 2);
-	return 1;
+	return calls_make(L, "tool", name, lua_isnoneornil(L, 2) || lua_gettop(L) < 3 ? 0 : 2, NULL);
 }
 
 static int
@@ -113,8 +113,7 @@ tools_call(lua_State *L)
 {
 	const char *name = check_word(L, 1);
 
-	calls_make(L, "tool", name, lua_isnoneornil(L, 2) ? 0 : 2);
-	return 1;
+	return calls_make(L, "tool", name, lua_isnoneornil(L, 2) ? 0 : 2, NULL);
 }
 
 /* tools.search{query =, limit =, offset =}, or just the query */
@@ -128,8 +127,7 @@ tools_search(lua_State *L)
 		lua_setfield(L, -2, "query");
 		lua_replace(L, 1);
 	}
-	calls_make(L, "tool", "tools.search", lua_isnoneornil(L, 1) ? 0 : 1);
-	return 1;
+	return calls_make(L, "tool", "tools.search", lua_isnoneornil(L, 1) ? 0 : 1, NULL);
 }
 
 /* push a table of the named arguments from 1 on; absent ones are left out */
@@ -150,8 +148,7 @@ static int
 call_with_names(lua_State *L, const char *tool, const char *const *names)
 {
 	name_arguments(L, names);
-	calls_make(L, "tool", tool, lua_gettop(L));
-	return 1;
+	return calls_make(L, "tool", tool, lua_gettop(L), NULL);
 }
 
 static int
@@ -228,8 +225,7 @@ static int
 executions_enqueue(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
-	calls_make(L, "tool", "executions.enqueue", 1);
-	return 1;
+	return calls_make(L, "tool", "executions.enqueue", 1, NULL);
 }
 
 static int
@@ -239,6 +235,17 @@ executions_get(lua_State *L)
 
 	luaL_checkstring(L, 1);
 	return call_with_names(L, "executions.get", names);
+}
+
+/* the record of a child, once it has ended */
+static int
+executions_wait(lua_State *L)
+{
+	static const char *const names[] = {"id", NULL};
+
+	luaL_checkstring(L, 1);
+	name_arguments(L, names);
+	return calls_make(L, "child", "executions.wait", lua_gettop(L), NULL);
 }
 
 static void
@@ -253,6 +260,7 @@ sugar_globals(lua_State *L, int globals)
 	static const luaL_Reg executions[] = {
 		{"enqueue", executions_enqueue},
 		{"get", executions_get},
+		{"wait", executions_wait},
 		{NULL, NULL}};
 
 	luaL_newlib(L, workspace);
@@ -278,19 +286,71 @@ load_module(lua_State *L, const char *name)
 		lua_error(L);
 }
 
-/* the module whose name is at 1 */
-static void
-mark_loading(lua_State *L)
+/* push what the module whose name is at 1 returned before */
+static bool
+push_loaded(lua_State *L)
 {
 	lua_pushvalue(L, 1);
-	lua_pushboolean(L, 0);
+	return lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
+}
+
+/* ... or the coroutine that loads it, or nothing */
+static void
+mark_loading(lua_State *L, bool begins)
+{
+	lua_pushvalue(L, 1);
+	if (begins)
+		lua_pushthread(L);
+	else
+		lua_pushnil(L);
+	lua_rawset(L, lua_upvalueindex(2));
+}
+
+/* another branch of parallel may be at it, too; one that is at it twice never ends */
+static bool
+is_loading(lua_State *L)
+{
+	bool		here;
+
+	lua_pushvalue(L, 1);
+	lua_rawget(L, lua_upvalueindex(2));
+	here = lua_tothread(L, -1) == L;
+	lua_pop(L, 1);
+	return here;
+}
+
+/* As in stock Lua, a module that returns nothing counts as true. */
+static int
+module_ran(lua_State *L, int status, lua_KContext context)
+{
+	(void) status;
+	(void) context;
+	mark_loading(L, false);
+	if (lua_isnil(L, -1))
+		lua_pushboolean(L, 1);
+	lua_pushvalue(L, 1);
+	lua_pushvalue(L, -2);
 	lua_rawset(L, lua_upvalueindex(1));
+	return 1;
+}
+
+/* the module is on top; another branch may have loaded it meanwhile */
+static int
+module_came(lua_State *L)
+{
+	if (push_loaded(L))
+		return 1;
+	lua_pop(L, 1);
+	mark_loading(L, true);
+	load_module(L, lua_tostring(L, 1));
+	lua_pushvalue(L, 1);
+	lua_callk(L, 1, 1, 0, module_ran);
+	return module_ran(L, LUA_OK, 0);
 }
 
 /*
- * The modules that were loaded stand in the first upvalue, by name; one that is
- * being loaded, as false.  As in stock Lua, a module that returns nothing counts
- * as true.
+ * The modules that were loaded stand in the first upvalue, by name; those that
+ * are being loaded in the second.
  */
 static int
 require(lua_State *L)
@@ -298,20 +358,11 @@ require(lua_State *L)
 	const char *name = check_word(L, 1);
 
 	lua_settop(L, 1);
-	lua_pushvalue(L, 1);
-	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
-		return lua_toboolean(L, -1) ? 1 : luaL_error(L, "loop or earlier error loading module '%s'", name);
-	calls_make(L, "module", name, 0);
-	mark_loading(L);
-	load_module(L, name);
-	lua_pushvalue(L, 1);
-	lua_call(L, 1, 1);
-	if (lua_isnil(L, -1))
-		lua_pushboolean(L, 1);
-	lua_pushvalue(L, 1);
-	lua_pushvalue(L, -2);
-	lua_rawset(L, lua_upvalueindex(1));
-	return 1;
+	if (push_loaded(L))
+		return 1;
+	if (is_loading(L))
+		return luaL_error(L, "loop or earlier error loading module '%s'", name);
+	return calls_make(L, "module", name, 0, module_came);
 }
 
 void
@@ -325,6 +376,7 @@ tools_library(lua_State *L)
 	lua_createtable(L, 0, 1);
 	lua_getfield(L, globals, "json");
 	lua_setfield(L, -2, "json");
-	lua_pushcclosure(L, require, 1);
+	lua_newtable(L);
+	lua_pushcclosure(L, require, 2);
 	lua_setfield(L, globals, "require");
 }

@@ -137,24 +137,57 @@ runner_client_request(const char *code)
 	return request;
 }
 
+static bool
+send_all(RunnerClient *c, const uint8_t *data, size_t size)
+{
+	size_t		sent = 0;
+
+	while (sent < size)
+	{
+		ssize_t		n = send(c->socket, data + sent, size - sent, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return false;
+		sent += (size_t) n;
+	}
+	return size > 0;
+}
+
 bool
 runner_client_send(RunnerClient *c, const RunMessage *request)
 {
 	size_t		capacity = (size_t) request->code.length + request->args.length + request->execution.length + 256;
 	uint8_t    *buffer = malloc(capacity);
-	size_t		size = message_put_run(buffer, capacity, request);
-	size_t		sent = 0;
+	bool		sent = send_all(c, buffer, message_put_run(buffer, capacity, request));
 
-	while (sent < size)
-	{
-		ssize_t		n = send(c->socket, buffer + sent, size - sent, MSG_NOSIGNAL);
-
-		if (n <= 0)
-			break;
-		sent += (size_t) n;
-	}
 	free(buffer);
-	return size > 0 && sent == size;
+	return sent;
+}
+
+bool
+runner_client_answer(RunnerClient *c, const ReturnMessage *answer)
+{
+	size_t		capacity = (size_t) answer->value.length + 256;
+	uint8_t    *buffer = malloc(capacity);
+	bool		sent = send_all(c, buffer, message_put_return(buffer, capacity, answer));
+
+	free(buffer);
+	return sent;
+}
+
+RunnerSays
+runner_client_listen(RunnerClient *c)
+{
+	RunnerSays	says = {0};
+	FrameReader payload;
+	uint8_t		type;
+
+	if (next_frame(c, &type, &payload) &&
+		((type == MESSAGE_CALL && message_get_call(&payload, &says.call)) ||
+		 (type == MESSAGE_SUSPEND && message_get_suspend(&payload)) ||
+		 (type == MESSAGE_DONE && message_get_done(&payload, &says.done))))
+		says.type = type;
+	return says;
 }
 
 bool
@@ -177,15 +210,6 @@ runner_client_receive_call(RunnerClient *c, CallMessage *call)
 	if (!next_frame(c, &type, &payload) || type != MESSAGE_CALL)
 		return false;
 	return message_get_call(&payload, call);
-}
-
-bool
-runner_client_answer(RunnerClient *c, const ReturnMessage *answer)
-{
-	uint8_t		buffer[65536];
-	size_t		size = message_put_return(buffer, sizeof(buffer), answer);
-
-	return size > 0 && send(c->socket, buffer, size, MSG_NOSIGNAL) == (ssize_t) size;
 }
 
 char *

@@ -52,7 +52,17 @@ extern bool runner_client_receive(RunnerClient *c, DoneMessage *done);
 /* wait for CALL; as above */
 extern bool runner_client_receive_call(RunnerClient *c, CallMessage *call);
 
-/* answer it, with a small value */
+/* what the runner says next, by its type; texts are valid until the next call */
+typedef struct RunnerSays
+{
+	uint8_t		type;			/* MESSAGE_CALL, _SUSPEND or _DONE; 0: nothing more, or nonsense */
+	CallMessage call;
+	DoneMessage done;
+} RunnerSays;
+
+extern RunnerSays runner_client_listen(RunnerClient *c);
+
+/* answer its call */
 extern bool runner_client_answer(RunnerClient *c, const ReturnMessage *answer);
 
 /* what the code printed to that stream, as a string to free() */

@@ -64,7 +64,7 @@ expect_call(uint32_t seq, const char *kind, const char *name, const char *args)
 static void
 answer(bool ok, const char *value)
 {
-	ReturnMessage message = {.ok = ok, .clock_ms = INT64_C(1700000001000)};
+	ReturnMessage message = {.status = ok ? RETURN_OK : RETURN_ERROR, .delivered_no = 1, .clock_ms = INT64_C(1700000001000)};
 
 	if (value != NULL)
 		message.value = (FrameText){value, (uint32_t) strlen(value)};
