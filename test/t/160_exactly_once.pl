@@ -61,19 +61,11 @@ sub enqueue_programs
 
 # -------------------------------------------------------------- what kills
 
-# a query on a server that may be down at this moment: undef then
-sub try
-{
-	my ($node, $sql) = @_;
-	my $status = $node->psql('postgres', $sql, stdout => \my $out, stderr => \my $ignored);
-	return $status == 0 ? $out : undef;
-}
-
 sub random_worker
 {
 	my ($node) = @_;
 	my @pids = split /\n/,
-	  try($node, q{SELECT pid FROM sandbox_exec.workers WHERE kind = 'worker' AND execution_id IS NOT NULL}) // '';
+	  try_sql($node, q{SELECT pid FROM sandbox_exec.workers WHERE kind = 'worker' AND execution_id IS NOT NULL}) // '';
 	return @pids ? $pids[ rand @pids ] : undef;
 }
 
@@ -135,7 +127,7 @@ sub run_under_fire
 		my ($made, $left);
 		poll_until(
 			sub {
-				($made, $left) = split /\|/, try($node, q{
+				($made, $left) = split /\|/, try_sql($node, q{
 					SELECT (SELECT count(*) FROM app.second),
 						(SELECT count(*) FROM sandbox_exec.execution WHERE status IN ('queued', 'running'))}) // return 0;
 				return $left == 0 || $made >= $next;
