@@ -17,7 +17,8 @@ typedef int (*CallFinish)(lua_State *L);
  * fails, its error object is raised.  In a branch of parallel this yields, and
  * finish finds the stack as it is now; elsewhere the code stands still.
  */
-extern int	calls_make(lua_State *L, const char *kind, const char *name, int args_index, CallFinish finish);
+extern int	calls_make(lua_State *L, const char *kind, const char *name, int args_index,
+					   CallFinish finish);
 
 /* raise an error object of our own, as a failed call would; tool may be NULL */
 extern int	calls_error(lua_State *L, const char *code, const char *tool, const char *message);

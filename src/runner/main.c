@@ -111,7 +111,8 @@ static bool
 is_reusable(const DoneMessage *done)
 {
 	/* a result stands once as text and once in the frame */
-	size_t		touched = arena_touched() + peer_touched() + answer_touched() + 2 * (size_t) done->result.length;
+	size_t		touched = arena_touched() + peer_touched() + answer_touched() +
+		2 * (size_t) done->result.length;
 
 	return touched <= REUSE_MAX_TOUCHED;
 }

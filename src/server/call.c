@@ -202,7 +202,8 @@ end(Call *call)
 {
 	static SPIPlanPtr end_plan = NULL;
 	static SPIPlanPtr complete_plan = NULL;
-	static Oid	types[11] = {UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
+	static Oid	types[11] = {UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID,
+							TEXTOID, JSONBOID,
 							JSONBOID, JSONBOID, BOOLOID};
 	const CallRequest *request = call->request;
 	const char *record = call->record ? call->record : call->value;

@@ -90,7 +90,9 @@ BEGIN
            jsonb_build_object('timeout_ms', t.timeout_ms, 'max_output_chars', t.max_output_chars,
                               'memory_limit_kb', t.memory_limit_kb),
            t.attempt_count, t.started_at, t.log_pos, _claim.runtime, t.lease_expires_at, t.parent_id
-    FROM taken t JOIN sandbox_exec.execution_input i ON i.id = t.id
+    -- LIMIT: not to be made a join, whose plan for an empty table, kept, walks a whole index for each row
+    FROM taken t CROSS JOIN LATERAL (SELECT x.code, x.args, x.tools FROM sandbox_exec.execution_input x
+                                     WHERE x.id = t.id LIMIT 1) i
     ORDER BY t.rank, t.run_at, t.id;
     IF FOUND THEN
         PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died

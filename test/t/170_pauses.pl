@@ -227,7 +227,7 @@ expect_terminal($node, $parents[$_ - 1], { status => 'succeeded', result => [ 2 
 
 # --------------------------------------------------------------- sleep and events
 
-$id = enqueue($node, q{sleep(0.01) sleep(0.3) local p = await_event("go", 600) local q, why = await_event("never", 0.25) return {p, q or why}});
+$id = enqueue($node, q{local pause = sleep pause(0.01) pause(0.3) local p = await_event("go", 600) local q, why = await_event("never", 0.25) return {p, q or why}});
 poll_until(sub { sql(q{SELECT sandbox_exec.signal('go', '"went"')}) }, 'the event to be awaited');
 expect_terminal($node, $id, { status => 'succeeded', result => [ 'went', 'timeout' ] }, 'slept, heard, and gave up');
 
