@@ -48,6 +48,20 @@ $(SERVER_OBJS): $(BUILD)/obj/%.o: src/%.c $(EXTENSION).control
 
 -include $(SERVER_OBJS:.o=.d)
 
+# for one test: the library without its journal, to see that the test notices
+NO_JOURNAL      = $(BUILD)/no-journal/$(EXTENSION).so
+NO_JOURNAL_OBJS = $(filter-out $(BUILD)/obj/server/call.o,$(SERVER_OBJS)) $(BUILD)/no-journal/call.o
+
+$(BUILD)/no-journal/call.o: src/server/call.c $(EXTENSION).control
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(SERVER_CFLAGS) -DSANDBOX_EXEC_NO_JOURNAL -Isrc $(CPPFLAGS) -MMD -MP -c -o $@ $<
+$(NO_JOURNAL): $(NO_JOURNAL_OBJS) src/exports.map
+	$(CC) $(CFLAGS) $(SANITIZE) -shared -o $@ $(NO_JOURNAL_OBJS) -Wl,--version-script=src/exports.map $(LDFLAGS) $(LDFLAGS_SL)
+-include $(BUILD)/no-journal/call.d
+
+no-journal: $(NO_JOURNAL)
+.PHONY: no-journal
+
 $(DATA_built): $(SQL_PARTS) src/sql/ORDER $(EXTENSION).control
 	@mkdir -p $(@D)
 	scripts/build-sql $(EXT_VERSION) $(SQL_PARTS) > $@.part

@@ -58,7 +58,7 @@ WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND has_function_privilege('
 SELECT p.oid::regprocedure AS unpinned FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND l.lanname <> 'c'
       AND NOT coalesce(p.proconfig::text LIKE '%search_path=pg_catalog, pg_temp%', false)
-ORDER BY p.proname COLLATE "C";  -- these are inlined: bound when created, or qualified throughout
+ORDER BY p.proname COLLATE "C";  -- inlined, or called by what pins it: bound when created, or qualified throughout
 
 -- dumps keep every table; no column holds an oid but roles
 SELECT c.relname FROM pg_class c
@@ -93,6 +93,15 @@ $$;
 CREATE FUNCTION test.token(code text) RETURNS uuid LANGUAGE sql AS $$
     SELECT e.claim_token FROM sandbox_exec.execution e WHERE e.id = test.id($1)
 $$;
+-- a call of the code of an execution, the next one
+CREATE FUNCTION test.call(code text, name text, args jsonb DEFAULT NULL, kind text DEFAULT 'tool')
+RETURNS TABLE (outcome text, value jsonb) LANGUAGE plpgsql AS $$
+DECLARE
+    next CONSTANT integer := (SELECT e.call_count + 1 FROM sandbox_exec.execution e WHERE e.id = test.id(code));
+BEGIN
+    RETURN QUERY SELECT c.outcome, c.value FROM sandbox_exec.call(test.id(code), test.token(code), next, kind, name, args) c;
+END
+$$;
 CREATE VIEW test.state AS
 SELECT i.code, e.status, e.ready, e.attempt_count AS attempts, e.max_attempts AS max, e.solo, e.known_started AS known,
        e.log_pos, e.error_code, e.error, e.result, e.claim_token IS NOT NULL AS claimed
@@ -101,6 +110,8 @@ FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i ON i.id = e.id
 -- forget what a test left behind
 CREATE FUNCTION test.clear() RETURNS void LANGUAGE sql AS $$
     DELETE FROM sandbox_exec.event;
+    DELETE FROM sandbox_exec.pause;
+    DELETE FROM sandbox_exec.call;
     DELETE FROM sandbox_exec.execution_input;
     DELETE FROM sandbox_exec.execution;
 $$;

@@ -1,6 +1,6 @@
 /*
  * message.c
- *		The three messages as fields of frames, and their bounds.
+ *		The messages as fields of frames, and their bounds.
  *
  * Each get reads its fields in the order in which put wrote them and judges
  * once, at the end.
@@ -94,6 +94,74 @@ message_get_run(FrameReader *payload, RunMessage *m)
 		within(m->execution, MAX_EXECUTION_JSON_BYTES) &&
 		within(m->args, MAX_ARGS_BYTES) &&
 		within(m->code, MAX_CODE_BYTES);
+}
+
+size_t
+message_put_call(void *buffer, size_t capacity, const CallMessage *m)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_CALL);
+	frame_put_u32(&w, m->seq);
+	frame_put_text(&w, m->kind);
+	frame_put_text(&w, m->name);
+	frame_put_text(&w, m->args);
+	return frame_end(&w);
+}
+
+bool
+message_get_call(FrameReader *payload, CallMessage *m)
+{
+	m->seq = frame_get_u32(payload);
+	m->kind = frame_get_text(payload);
+	m->name = frame_get_text(payload);
+	m->args = frame_get_text(payload);
+	return frame_complete(payload) &&
+		m->kind.data != NULL && within(m->kind, MAX_CALL_KIND_BYTES) &&
+		m->name.data != NULL && within(m->name, MAX_CALL_NAME_BYTES) &&
+		within(m->args, MAX_CALL_ARGS_BYTES);
+}
+
+size_t
+message_put_return(void *buffer, size_t capacity, const ReturnMessage *m)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_RETURN);
+	frame_put_u8(&w, m->status);
+	frame_put_u32(&w, m->delivered_no);
+	frame_put_i64(&w, m->clock_ms);
+	frame_put_text(&w, m->value);
+	return frame_end(&w);
+}
+
+bool
+message_get_return(FrameReader *payload, ReturnMessage *m)
+{
+	m->status = frame_get_u8(payload);
+	m->delivered_no = frame_get_u32(payload);
+	m->clock_ms = frame_get_i64(payload);
+	m->value = frame_get_text(payload);
+	if (!frame_complete(payload) || m->status > RETURN_PENDING || m->clock_ms < 0)
+		return false;
+	if (m->status == RETURN_PENDING)
+		return m->delivered_no == 0 && m->clock_ms == 0 && m->value.data == NULL;
+	return within(m->value, MAX_CALL_VALUE_BYTES);
+}
+
+size_t
+message_put_suspend(void *buffer, size_t capacity)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_SUSPEND);
+	return frame_end(&w);
+}
+
+bool
+message_get_suspend(FrameReader *payload)
+{
+	return frame_complete(payload);
 }
 
 size_t

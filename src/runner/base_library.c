@@ -140,22 +140,6 @@ base_collectgarbage(lua_State *L)
 	}
 }
 
-/* the modules that there are stand in the first upvalue, by name */
-static int
-base_require(lua_State *L)
-{
-	luaL_checkstring(L, 1);
-	lua_settop(L, 1);
-	lua_pushvalue(L, 1);
-	if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNIL)
-		return luaL_error(L, "module '%s' is not registered", lua_tostring(L, 1));
-	return 1;
-}
-
-/*
- * The module table is an upvalue: replacing the global json doesn't change
- * what require gives.
- */
 void
 base_library(lua_State *L)
 {
@@ -167,9 +151,4 @@ base_library(lua_State *L)
 		{NULL, NULL}};
 
 	luaL_setfuncs(L, functions, 0);
-	lua_createtable(L, 0, 1);
-	lua_getfield(L, -2, "json");
-	lua_setfield(L, -2, "json");
-	lua_pushcclosure(L, base_require, 1);
-	lua_setfield(L, -2, "require");
 }

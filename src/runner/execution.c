@@ -3,6 +3,7 @@
  *		The state of the current execution outside of Lua.
  */
 #include "execution.h"
+#include "answer.h"
 #include "error_codes.h"
 #include "../protocol/utf8.h"
 
@@ -31,9 +32,11 @@ execution_begin(const RunMessage *request, void *area)
 {
 	current.clock_ms = request->clock_ms;
 	current.readings = 0;
+	current.calls = 0;
 	current.seed[0] = seed_from(request->id);
 	current.seed[1] = seed_from(request->id + 8);
 	current.memory_limit = request->memory_limit;
+	answer_reset();
 	memset(&current.outcome, 0, sizeof(current.outcome));
 	outlog_reset(&current.output, area, request->max_output_chars);
 }
@@ -46,6 +49,13 @@ execution_read_clock(void)
 }
 
 /* the cap on characters is the writer's concern */
+void
+execution_set_clock(int64_t now_ms)
+{
+	if (now_ms - current.clock_ms > current.readings)
+		current.readings = now_ms - current.clock_ms;
+}
+
 void
 execution_print(OutlogStream stream, const char *text, size_t length)
 {

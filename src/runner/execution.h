@@ -20,6 +20,7 @@ typedef struct Execution
 {
 	int64_t		clock_ms;		/* where the logical clock started, Unix ms */
 	int64_t		readings;		/* each reading of the clock advances it 1 ms */
+	uint32_t	calls;			/* made so far */
 	int64_t		seed[2];		/* of math.random, from the id */
 	int64_t		memory_limit;	/* bytes; for the message */
 	OutlogWriter output;
@@ -44,6 +45,9 @@ extern void execution_begin(const RunMessage *request, void *area);
 
 /* milliseconds since the logical clock started; advances it */
 extern int64_t execution_read_clock(void);
+
+/* the logical clock goes on from that time, Unix ms; it never goes back */
+extern void execution_set_clock(int64_t now_ms);
 
 /* append to what the code printed */
 extern void execution_print(OutlogStream stream, const char *text, size_t length);

@@ -10,7 +10,7 @@
 
 #include "lua.h"
 
-/* print, load, collectgarbage, require: what base has in another form; emit */
+/* print, load, collectgarbage: what base has in another form; emit */
 extern void base_library(lua_State *L);
 
 /* json.encode, decode, array, null */
@@ -22,8 +22,20 @@ extern void io_library(lua_State *L);
 /* os.time, clock, date, difftime, exit on the logical clock, in UTC */
 extern void os_library(lua_State *L);
 
+/* the globals ask, sleep and await_event; expects the globals on top */
+extern void pauses_library(lua_State *L);
+
+/* the global parallel; expects the globals on top */
+extern void parallel_library(lua_State *L);
+
+/* the globals tools, workspace, executions, require; expects the globals on top */
+extern void tools_library(lua_State *L);
+
 /* string.rep as stock, except that repeating nothing is no work */
 extern void string_additions(lua_State *L);
+
+/* resume, close, yield and isyieldable as stock, except for branches of parallel */
+extern void coroutine_additions(lua_State *L);
 
 /* math.randomseed whose default is the execution's seed */
 extern void math_additions(lua_State *L);

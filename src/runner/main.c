@@ -6,9 +6,11 @@
  * each RUN with a DONE until the socket ends or a DONE was its last word.  It
  * has no configuration, no files, no database, and never logs.
  */
+#include "answer.h"
 #include "arena.h"
 #include "execution.h"
 #include "lockdown.h"
+#include "peer.h"
 #include "../protocol/message.h"
 #include "run.h"
 #include "state.h"
@@ -41,13 +43,6 @@ typedef struct Options
 	size_t		memory_max;		/* bytes */
 	bool		seccomp_required;
 } Options;
-
-/* requests arrive here; bytes beyond the first frame belong to the next */
-static uint8_t inbox[FRAME_HEADER_SIZE + MAX_RUN_PAYLOAD];
-static size_t inbox_used;
-static size_t inbox_touched;
-
-static uint8_t outbox[FRAME_HEADER_SIZE + MAX_DONE_PAYLOAD];
 
 /* ------------------------------------------------------------------------
  * Command line
@@ -90,30 +85,6 @@ parse_arguments(int argc, char **argv)
  * Messages
  * ------------------------------------------------------------------------ */
 
-/*
- * A frame that doesn't fit its buffer is a defect of this program.  A worker
- * that is gone wants no answer, so that end is an ordinary one.
- */
-static void
-send_frame(size_t size)
-{
-	size_t		sent = 0;
-
-	if (size == 0)
-		_exit(RUNNER_EXIT_SETUP);
-	while (sent < size)
-	{
-		ssize_t		n = write(RUNNER_SOCKET_FD, outbox + sent, size - sent);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			_exit(0);
-		sent += (size_t) n;
-	}
-}
-
-/* the outbox is free: nothing has been answered yet */
 static void
 send_ready(bool seccomp)
 {
@@ -122,50 +93,17 @@ send_ready(bool seccomp)
 		.seccomp = seccomp,
 		.runtime_version = {LUA_RELEASE, sizeof(LUA_RELEASE) - 1}};
 
-	send_frame(message_put_ready(outbox, sizeof(outbox), &ready));
+	peer_send(message_put_ready(peer_outbox, PEER_OUTBOX_SIZE, &ready));
 }
 
-/*
- * Wait for the next request; its texts lie in the inbox.  Returns the size of
- * its frame.  The end of the socket is the ordinary end of this process.
- */
-static size_t
+static void
 receive_request(RunMessage *request)
 {
-	for (;;)
-	{
-		uint8_t		type;
-		FrameReader payload;
-		size_t		size;
-		ssize_t		n;
-		int			found = frame_peek(inbox, inbox_used, MAX_RUN_PAYLOAD,
-									   &type, &payload, &size);
+	FrameReader payload;
 
-		if (found > 0)
-		{
-			if (type != MESSAGE_RUN || !message_get_run(&payload, request))
-				_exit(RUNNER_EXIT_USAGE);
-			return size;
-		}
-		if (found < 0)
-			_exit(RUNNER_EXIT_USAGE);
-		n = read(RUNNER_SOCKET_FD, inbox + inbox_used, sizeof(inbox) - inbox_used);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			_exit(0);
-		inbox_used += (size_t) n;
-		if (inbox_used > inbox_touched)
-			inbox_touched = inbox_used;
-	}
-}
-
-/* mostly nothing is left, and this only sets the count */
-static void
-drop_request(size_t size)
-{
-	inbox_used -= size;
-	memmove(inbox, inbox + size, inbox_used);
+	peer_receive(MESSAGE_RUN, &payload);
+	if (!message_get_run(&payload, request))
+		_exit(RUNNER_EXIT_USAGE);
 }
 
 /* small enough to be kept for another execution of the same submitter */
@@ -173,7 +111,8 @@ static bool
 is_reusable(const DoneMessage *done)
 {
 	/* a result stands once as text and once in the frame */
-	size_t		touched = arena_touched() + inbox_touched + 2 * (size_t) done->result.length;
+	size_t		touched = arena_touched() + peer_touched() + answer_touched() +
+		2 * (size_t) done->result.length;
 
 	return touched <= REUSE_MAX_TOUCHED;
 }
@@ -201,13 +140,13 @@ main(int argc, char **argv)
 	while (reusable)
 	{
 		RunMessage	request;
-		size_t		size = receive_request(&request);
-		DoneMessage done = *run_request(&request, output);
+		DoneMessage done;
 
+		receive_request(&request);
+		done = *run_request(&request, output);
 		reusable = is_reusable(&done);
 		done.reusable = reusable;
-		send_frame(message_put_done(outbox, sizeof(outbox), &done));
-		drop_request(size);
+		peer_send(message_put_done(peer_outbox, PEER_OUTBOX_SIZE, &done));
 	}
 	_exit(0);
 }

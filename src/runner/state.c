@@ -111,6 +111,7 @@ standard_libraries(lua_State *L, int globals)
 	install(L, globals, LUA_MATHLIBNAME);
 
 	push_library(L, LUA_COLIBNAME, luaopen_coroutine, coroutine_names);
+	coroutine_additions(L);
 	install(L, globals, LUA_COLIBNAME);
 	push_library(L, LUA_UTF8LIBNAME, luaopen_utf8, utf8_names);
 	install(L, globals, LUA_UTF8LIBNAME);
@@ -153,6 +154,9 @@ build_globals(lua_State *L)
 	standard_libraries(L, globals);
 	own_libraries(L, globals);
 	base_library(L);
+	tools_library(L);
+	pauses_library(L);
+	parallel_library(L);
 #ifdef RUNNER_PROBE
 	probe_library(L);
 #endif
@@ -179,6 +183,8 @@ state_prepare(void)
 	state = lua_newstate(arena_alloc, NULL);
 	if (state == NULL)
 		return false;
+	/* every thread starts with a copy of it: no branch (parallel.c) */
+	*(void **) lua_getextraspace(state) = NULL;
 	identity_prepare(state);
 	build_globals(state);
 	lua_gc(state, LUA_GCCOLLECT);

@@ -44,8 +44,8 @@ find_extension(Oid *owner)
  * else the two would deadlock.  The oid is remembered, and looked up after it
  * was locked, so that the usual call needs one look.
  */
-static Oid
-lock_extension(void)
+Oid
+caller_extension_owner(void)
 {
 	static Oid	known = InvalidOid;
 	Oid			owner = InvalidOid;
@@ -70,7 +70,7 @@ Caller
 caller_enter(void)
 {
 	Caller		caller;
-	Oid			owner = lock_extension();
+	Oid			owner = caller_extension_owner();
 
 	GetUserIdAndSecContext(&caller.user, &caller.security_context);
 	SetUserIdAndSecContext(owner, caller.security_context | SECURITY_LOCAL_USERID_CHANGE);

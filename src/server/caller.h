@@ -22,4 +22,7 @@ typedef struct Caller
 extern Caller caller_enter(void);
 extern void caller_leave(const Caller *caller);
 
+/* the owner of the extension, which stays locked in the same way */
+extern Oid	caller_extension_owner(void);
+
 #endif

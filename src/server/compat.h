@@ -21,11 +21,56 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* the analysis of a statement knows of named tuplestores since 15 */
+#if PG_VERSION_NUM >= 150000
+#define compat_parse_analyze_varparams(tree, query, types, count) \
+	parse_analyze_varparams(tree, query, types, count, NULL)
+#else
+#define compat_parse_analyze_varparams parse_analyze_varparams
+#endif
+
 /* one ownership check for all kinds of objects since 16 */
 #if PG_VERSION_NUM >= 160000
 #define compat_owns_database(database, role) object_ownercheck(DatabaseRelationId, database, role)
 #else
 #define compat_owns_database(database, role) pg_database_ownercheck(database, role)
+#endif
+
+/* one check of privileges for all kinds of objects since 16 */
+#if PG_VERSION_NUM >= 160000
+#define compat_may_execute(function, role) \
+	(object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK)
+#define compat_may_use_schema(schema, role) \
+	(object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK)
+#else
+#define compat_may_execute(function, role) \
+	(pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK)
+#define compat_may_use_schema(schema, role) \
+	(pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK)
+#endif
+
+/* until 16 only a session that a superuser opened can have another session user */
+#if PG_VERSION_NUM >= 170000
+#define compat_may_set_session_user() true
+#else
+#define compat_may_set_session_user() superuser_arg(GetAuthenticatedUserId())
+#endif
+
+/* timeouts repeat by themselves since 15 */
+#if PG_VERSION_NUM >= 150000
+#define compat_start_ticks(id, ms) \
+	enable_timeout_every(id, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ms), ms)
+#define compat_repeat_timeout(id, ms) ((void) 0)
+#else
+#define compat_start_ticks(id, ms) enable_timeout_after(id, ms)
+#define compat_repeat_timeout(id, ms) enable_timeout_after(id, ms)
+#endif
+
+/* a plan is run once since 18 */
+#if PG_VERSION_NUM >= 180000
+#define compat_executor_run(query, count) ExecutorRun(query, ForwardScanDirection, count)
+#else
+#define compat_executor_run(query, count) ExecutorRun(query, ForwardScanDirection, count, true)
 #endif
 
 /* wait event sets are owned by a resource owner since 17; ours live on */

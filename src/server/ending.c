@@ -73,13 +73,33 @@ record_failure(Run *run, const char *status, const char *code, const char *messa
 }
 
 void
+ending_forged(Run *run)
+{
+	record_failure(run, "failed", "sandbox_violation", "the runner broke the protocol");
+	sandbox_end(run->sandbox, NULL);
+}
+
+void
+ending_failed(Run *run, const char *reason)
+{
+	record_failure(run, "failed", "executor_error", reason);
+	sandbox_end(run->sandbox, NULL);
+}
+
+void
+ending_diverged(Run *run, const char *reason)
+{
+	record_failure(run, "failed", "nondeterministic", reason);
+	sandbox_end(run->sandbox, NULL);
+}
+
+void
 ending_done(Run *run, const DoneMessage *done)
 {
 	output_finish(&run->output);
 	if (!plausible(run, done))
 	{
-		record_failure(run, "failed", "sandbox_violation", "the runner broke the protocol");
-		sandbox_end(run->sandbox, NULL);
+		ending_forged(run);
 		return;
 	}
 	record_end(run, done);
@@ -87,6 +107,27 @@ ending_done(Run *run, const DoneMessage *done)
 		sandbox_keep(run->sandbox);
 	else
 		sandbox_end(run->sandbox, NULL);
+}
+
+/*
+ * Answers reach an attempt when it begins, so whoever was told "pending" in this
+ * one still waits.  A runner that was not has nothing to suspend for.
+ */
+void
+ending_suspend(Run *run)
+{
+	Outcome		outcome = {0};
+
+	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
+	if (!run->waits || !run->output.sound)
+	{
+		ending_forged(run);
+		return;
+	}
+	outcome.status = OUTCOME_PAUSED;
+	outcome.events = run->output.events.data;
+	outcome_add(run->claim, &outcome);
+	sandbox_end(run->sandbox, NULL);
 }
 
 void

@@ -16,10 +16,14 @@ typedef struct Run
 	const Claim *claim;
 	Sandbox    *sandbox;		/* gone after any of the functions below */
 	Output		output;
+	bool		waits;			/* it was told that a call is pending */
 } Run;
 
 /* the runner said DONE */
 extern void ending_done(Run *run, const DoneMessage *done);
+
+/* the runner said SUSPEND: all that the code waits for is pending */
+extern void ending_suspend(Run *run);
 
 /* its time was over */
 extern void ending_timeout(Run *run);
@@ -32,6 +36,15 @@ extern void ending_cancel(Run *run);
  * nothing is recorded, health says why, and the claim is still held.
  */
 extern bool ending_death(Run *run);
+
+/* this attempt could not go on, by no fault of the code; another one may */
+extern void ending_failed(Run *run, const char *reason);
+
+/* it made another call than an earlier attempt; the reason names both */
+extern void ending_diverged(Run *run, const char *reason);
+
+/* the runner did what the code cannot make it do */
+extern void ending_forged(Run *run);
 
 /* it cannot be run at all */
 extern void ending_reject(const Claim *claim, const char *code, const char *message);

@@ -23,9 +23,13 @@ int			guc_runner_nice = 5;
 int			guc_worker_idle_timeout = 60 * 1000;
 int			guc_flush_interval = 200;
 int			guc_retention = -1;
+int			guc_tool_timeout = 30 * 1000;
 bool		guc_require_seccomp = true;
 int			guc_max_wait = 60 * 1000;
 char	   *guc_notify_channel = "sandbox_exec";
+
+/* of the tool that runs; nobody needs them in C */
+static char *context_values[4];
 
 #define DAY_MS (24 * 60 * 60 * 1000)
 
@@ -105,6 +109,10 @@ define_durations(void)
 	define_ms("sandbox_exec.flush_interval",
 			  "Time within which output of running code reaches the log.",
 			  NULL, &guc_flush_interval, 10, DAY_MS, PGC_SIGHUP);
+	define_ms("sandbox_exec.tool_timeout",
+			  "Time that a tool may take.",
+			  "Never more than half of what remains of the lease.",
+			  &guc_tool_timeout, 1, DAY_MS, PGC_SIGHUP);
 	DefineCustomIntVariable("sandbox_exec.retention",
 							"Time for which finished executions are kept.",
 							"-1 keeps them for good.",
@@ -115,9 +123,33 @@ define_durations(void)
 			  NULL, &guc_max_wait, 0, DAY_MS, PGC_SUSET);
 }
 
+/*
+ * Which execution a tool runs for: for policies of row security, and for
+ * functions that want to know.  No SET, no option of a connection and no
+ * ALTER ROLE changes an internal setting.
+ */
+static void
+define_context(void)
+{
+	static const char *const settings[lengthof(context_values)][2] = {
+		{"sandbox_exec.execution_id", "Execution that the running tool was called by."},
+		{"sandbox_exec.owner", "Owner of the execution that the running tool was called by."},
+		{"sandbox_exec.org_id", "Organization of the execution that the running tool was called by."},
+		{"sandbox_exec.thread_id", "Thread of the execution that the running tool was called by."},
+	};
+	int			i;
+
+	for (i = 0; i < lengthof(settings); i++)
+		DefineCustomStringVariable(settings[i][0], settings[i][1], "Empty while no tool runs.",
+								   &context_values[i], "", PGC_INTERNAL,
+								   GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE | GUC_NO_RESET_ALL,
+								   NULL, NULL, NULL);
+}
+
 void
 guc_define(void)
 {
+	define_context();
 	define_switches();
 	define_numbers();
 	define_durations();

@@ -16,6 +16,7 @@ extern int	guc_runner_nice;	/* nice increment of runners */
 extern int	guc_worker_idle_timeout;	/* ms until an idle worker leaves */
 extern int	guc_flush_interval; /* ms until output of running code is in the log */
 extern int	guc_retention;		/* s that finished executions are kept; -1: for good */
+extern int	guc_tool_timeout;	/* ms that a tool may take */
 extern bool guc_require_seccomp;	/* refuse to run code without the filter */
 
 /* per session */

@@ -26,6 +26,7 @@ struct Sandbox
 	WaitEventSet *events;
 	int			socket_event;
 	bool		ready;			/* it said READY: it is locked down */
+	bool		calling;		/* it waits for an answer and must say nothing */
 	bool		broke_protocol;
 	Oid			submitter;
 	char	   *owner;
@@ -136,6 +137,20 @@ sandbox_run(Sandbox *sandbox, const RunMessage *run)
 	if (size == 0)
 		elog(ERROR, "could not encode a run message");
 	channel_send(&sandbox->channel, frame, size);
+	sandbox->calling = false;
+}
+
+void
+sandbox_answer(Sandbox *sandbox, const ReturnMessage *answer)
+{
+	size_t		capacity = FRAME_HEADER_SIZE + 64 + answer->value.length;
+	char	   *frame = MemoryContextAlloc(sandbox->memory, capacity);
+	size_t		size = message_put_return(frame, capacity, answer);
+
+	if (size == 0)
+		elog(ERROR, "could not encode a return message");
+	channel_send(&sandbox->channel, frame, size);
+	sandbox->calling = false;
 }
 
 static SandboxResult
@@ -155,14 +170,24 @@ take_ready(Sandbox *sandbox, FrameReader *payload)
 }
 
 static SandboxResult
-take(Sandbox *sandbox, uint8 type, FrameReader *payload, DoneMessage *done)
+take(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message)
 {
 	SandboxResult result = SANDBOX_DEAD;
 
 	if (type == MESSAGE_READY)
 		result = take_ready(sandbox, payload);
-	else if (type == MESSAGE_DONE && sandbox->ready && message_get_done(payload, done))
-		result = SANDBOX_DONE;
+	else if (sandbox->ready && !sandbox->calling && !channel_wants_write(&sandbox->channel))
+	{
+		if (type == MESSAGE_DONE && message_get_done(payload, &message->done))
+			result = SANDBOX_DONE;
+		else if (type == MESSAGE_CALL && message_get_call(payload, &message->call))
+		{
+			sandbox->calling = true;
+			result = SANDBOX_CALL;
+		}
+		else if (type == MESSAGE_SUSPEND && message_get_suspend(payload))
+			result = SANDBOX_SUSPEND;
+	}
 	if (result == SANDBOX_DEAD)
 		sandbox->broke_protocol = true;
 	return result;
@@ -170,7 +195,7 @@ take(Sandbox *sandbox, uint8 type, FrameReader *payload, DoneMessage *done)
 
 /* SANDBOX_WOKEN means here: nothing yet */
 static SandboxResult
-pump(Sandbox *sandbox, DoneMessage *done)
+pump(Sandbox *sandbox, SandboxMessage *message)
 {
 	for (;;)
 	{
@@ -190,19 +215,19 @@ pump(Sandbox *sandbox, DoneMessage *done)
 			case CHANNEL_FRAME:
 				break;
 		}
-		result = take(sandbox, type, &payload, done);
+		result = take(sandbox, type, &payload, message);
 		if (result != SANDBOX_WOKEN)
 			return result;
 	}
 }
 
 SandboxResult
-sandbox_wait(Sandbox *sandbox, long timeout_ms, DoneMessage *done)
+sandbox_wait(Sandbox *sandbox, long timeout_ms, SandboxMessage *message)
 {
 	for (;;)
 	{
 		WaitEvent	event;
-		SandboxResult result = pump(sandbox, done);
+		SandboxResult result = pump(sandbox, message);
 
 		if (result != SANDBOX_WOKEN || timeout_ms <= 0)
 			return result;

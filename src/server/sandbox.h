@@ -17,9 +17,18 @@ typedef struct Sandbox Sandbox;
 typedef enum SandboxResult
 {
 	SANDBOX_WOKEN,				/* the latch was set, or the time is over */
-	SANDBOX_DONE,				/* the code ended; its DoneMessage is there */
+	SANDBOX_CALL,				/* the code waits for the answer to a call */
+	SANDBOX_SUSPEND,			/* the code waits for answers that will come to a later attempt */
+	SANDBOX_DONE,				/* the code ended */
 	SANDBOX_DEAD				/* the runner is gone or cannot be trusted */
 } SandboxResult;
+
+/* what the runner said; texts are valid until the next wait */
+typedef struct SandboxMessage
+{
+	CallMessage call;			/* at SANDBOX_CALL */
+	DoneMessage done;			/* at SANDBOX_DONE */
+} SandboxMessage;
 
 /* why a runner is gone */
 typedef struct SandboxDeath
@@ -39,11 +48,13 @@ extern Sandbox *sandbox_acquire(Oid submitter, const char *owner, const char **r
 extern void sandbox_run(Sandbox *sandbox, const RunMessage *run);
 
 /*
- * Wait until it is done, dead, the latch is set, or timeout_ms have passed; a
- * timeout of 0 only looks.  The latch is left set.  At SANDBOX_DONE the
- * message's texts are valid until the next call.
+ * Wait until it calls, is done, is dead, the latch is set, or timeout_ms have
+ * passed; a timeout of 0 only looks.  The latch is left set.
  */
-extern SandboxResult sandbox_wait(Sandbox *sandbox, long timeout_ms, DoneMessage *done);
+extern SandboxResult sandbox_wait(Sandbox *sandbox, long timeout_ms, SandboxMessage *message);
+
+/* answer its call */
+extern void sandbox_answer(Sandbox *sandbox, const ReturnMessage *answer);
 
 /* the shared output area of the current execution */
 extern const void *sandbox_output(const Sandbox *sandbox);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "containment.h"
 #include "fmgr.h"
 #include "guc.h"
 #include "hooks.h"
@@ -25,6 +26,7 @@ _PG_init(void)
 	guc_define();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
+	containment_note_search_path();
 	shmem_install();
 	hooks_install();
 	launcher_register();

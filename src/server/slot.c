@@ -102,6 +102,14 @@ slot_should_leave(void)
 }
 
 void
+slot_retire(void)
+{
+	lock();
+	self->yield = true;
+	unlock();
+}
+
+void
 slot_leave(void)
 {
 	leaves_claims = true;
@@ -123,6 +131,12 @@ slot_take_attention(void)
 	self->attention = false;
 	unlock();
 	return wanted;
+}
+
+bool
+slot_is_wanted(void)
+{
+	return self != NULL && (slot_must_leave() || self->attention);
 }
 
 static void

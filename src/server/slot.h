@@ -30,11 +30,20 @@ extern bool slot_should_leave(void);
 /* leaves while the queue may hold more */
 extern void slot_leaves_work(void);
 
+/* leave when the current execution has ended, as if asked to */
+extern void slot_retire(void);
+
 /* leave, and leave claims behind: they go back when this worker is gone */
 extern void slot_leave(void);
 
 /* true once after a cancel hit one of its claims */
 extern bool slot_take_attention(void);
+
+/*
+ * It must leave, or a cancel hit one of its claims: interrupt what it does.
+ * For signal handlers; false in a process that is no worker.
+ */
+extern bool slot_is_wanted(void);
 
 /*
  * Nothing to do: a wake-up may choose this worker.  False when something became

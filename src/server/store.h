@@ -10,6 +10,7 @@
 
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
+#include "call.h"
 #include "replay.h"
 #include "utils/uuid.h"
 #include "xact.h"
@@ -31,6 +32,7 @@ typedef struct Claim
 	int			memory_limit_kb;
 	TimestampTz started_at;		/* of its first attempt: the logical clock */
 	int			attempt;		/* from 1 */
+	bool		has_parent;		/* somebody may wait for its end */
 	LoggedEvent *logged;		/* output that earlier attempts left in the log */
 	int			logged_count;
 } Claim;
@@ -64,6 +66,9 @@ typedef enum Appended
 
 /* add events to the log: the elements of a JSON array */
 extern XactResult store_append(const Claim *claim, const char *events, Appended *appended);
+
+/* run a call, or find its answer; the answer lives in the current context */
+extern XactResult store_call(const CallRequest *request, CallAnswer *answer);
 
 /*
  * Give claims back that did not start, or that a shutdown interrupts.  False

@@ -58,10 +58,12 @@ BEGIN
             DETAIL = format('There are %s names; the limit is 1000.', cardinality(tools)),
             HINT = 'Name the tools that this execution needs.';
     ELSIF tools <> '{}' AND EXISTS (SELECT FROM unnest(tools) t(name)
-                                    WHERE name IS NULL OR length(name) NOT BETWEEN 1 AND 255) THEN
+                                    WHERE sandbox_exec._is_pattern(t.name) IS NOT TRUE) THEN
         RAISE EXCEPTION 'tools holds an invalid name' USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'A name is null, empty, or longer than 255 characters.',
-            HINT = 'Name each tool with 1 to 255 characters.';
+            DETAIL = (SELECT format('tools[%s] is %s.', t.place, coalesce('"' || left(t.name, 255) || '"', 'null'))
+                      FROM unnest(tools) WITH ORDINALITY t(name, place)
+                      WHERE sandbox_exec._is_pattern(t.name) IS NOT TRUE ORDER BY t.place LIMIT 1),
+            HINT = 'Give names such as app.lookup, patterns such as app.*, or * for every tool.';
     END IF;
 
     allowed := sandbox_exec._limits();

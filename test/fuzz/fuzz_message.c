@@ -47,6 +47,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t		frame_size;
 	ReadyMessage ready;
 	RunMessage	run;
+	CallMessage call;
+	ReturnMessage answer;
 	DoneMessage done;
 
 	if (frame_peek(data, size, MAX_PAYLOAD, &type, &payload, &frame_size) <= 0)
@@ -61,6 +63,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		touch(run.code);
 		must_equal(data, frame_size, message_put_run(again, sizeof(again), &run));
 	}
+	else if (type == MESSAGE_CALL && message_get_call(&payload, &call))
+	{
+		touch(call.kind);
+		touch(call.name);
+		touch(call.args);
+		must_equal(data, frame_size, message_put_call(again, sizeof(again), &call));
+	}
+	else if (type == MESSAGE_RETURN && message_get_return(&payload, &answer))
+	{
+		touch(answer.value);
+		must_equal(data, frame_size, message_put_return(again, sizeof(again), &answer));
+	}
+	else if (type == MESSAGE_SUSPEND && message_get_suspend(&payload))
+		must_equal(data, frame_size, message_put_suspend(again, sizeof(again)));
 	else if (type == MESSAGE_DONE && message_get_done(&payload, &done))
 	{
 		must(utf8_valid(done.error.data, done.error.length));

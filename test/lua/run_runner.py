@@ -18,7 +18,7 @@ import time
 
 import expectations
 
-PROTOCOL_VERSION = '1'
+PROTOCOL_VERSION = '3'
 MEMORY_KB = 64 * 1024
 AREA_SIZE = 4 * 1024 * 1024
 ABSENT = 0xFFFFFFFF

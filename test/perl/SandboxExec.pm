@@ -38,9 +38,9 @@ our @EXPORT = qw(
   new_node query_json enqueue record expect_terminal
   wait_for_status wait_for_terminal poll_until
   worker_pids runner_pids launcher_pid children_of is_alive process_gone
-  kill_process parallel_psql test_file installation_with
+  kill_process parallel_psql test_file installation_with installation_with_library
   enqueue_batch health wait_for_health set_config install_runner server_epoch
-  wait_for_restart runner_of process_status no_such_process
+  wait_for_restart try_sql runner_of process_status no_such_process
   session fails_with wait_until_idle worker_complaints
 );
 
@@ -79,16 +79,20 @@ sub new_node
 	return $node;
 }
 
-=item installation_with(RUNNER)
+=item installation_with(RUNNER), installation_with_library(FILE)
 
 A copy of the private PostgreSQL tree whose sandbox_exec_runner is that file
-(undef: is missing).  For new_node(install_path => ...).
+(undef: is missing), or whose sandbox_exec.so is.  For
+new_node(install_path => ...).
 
 =cut
 
-sub installation_with
+sub installation_with         { return _installation('sandbox_exec_runner', $_[0]) }
+sub installation_with_library { return _installation('sandbox_exec.so', $_[0]) }
+
+sub _installation
 {
-	my ($runner) = @_;
+	my ($name, $file) = @_;
 	my $copy = PostgreSQL::Test::Utils::tempdir_short();
 	my $bindir = $ENV{SANDBOX_EXEC_BINDIR};
 	my $pkglibdir = $ENV{SANDBOX_EXEC_PKGLIBDIR};
@@ -97,9 +101,8 @@ sub installation_with
 	# Hard links: a symbolic link to postgres would lead back to the original.
 	system_or_bail('cp', '-al', "$stage/usr", "$copy/usr");
 	s/^\Q$stage\E/$copy/ for ($bindir, $pkglibdir);
-	unlink("$pkglibdir/sandbox_exec_runner") or croak "no runner in $pkglibdir: $!";
-	system_or_bail('install', '-m', '755', $runner, "$pkglibdir/sandbox_exec_runner")
-	  if defined $runner;
+	unlink("$pkglibdir/$name") or croak "no $name in $pkglibdir: $!";
+	system_or_bail('install', '-m', '755', $file, "$pkglibdir/$name") if defined $file;
 	$bindir =~ s{/bin$}{} or croak "unexpected bindir $bindir";
 	return $bindir;
 }
@@ -563,6 +566,24 @@ sub install_runner
 	rename("$place.new", $place) or croak "could not replace $place: $!";
 }
 
+=item try_sql(NODE, SQL)
+
+What a statement prints, on a server that may be down at this moment; undef when
+it is, or the statement fails.  The text is an argument of psql: one that finds
+no server does not read its input.
+
+=cut
+
+sub try_sql
+{
+	my ($node, $sql) = @_;
+	my ($out, $err) = ('', '');
+	my $ok = IPC::Run::run([ "$ENV{SANDBOX_EXEC_BINDIR}/psql", '-XAtq', '-d', $node->connstr('postgres'), '-c', $sql ],
+		'<', \undef, '>', \$out, '2>', \$err);
+	chomp $out;
+	return $ok ? $out : undef;
+}
+
 =item server_epoch(NODE), wait_for_restart(NODE, EPOCH)
 
 What tells one start of the server from another; waits until the server answers
@@ -581,9 +602,8 @@ sub wait_for_restart
 	my ($node, $epoch) = @_;
 	poll_until(
 		sub {
-			my $now = '';
-			my $status = $node->psql('postgres', 'SELECT sandbox_exec._server_epoch()', stdout => \$now, stderr => \my $ignored);
-			return $status == 0 && $now ne '' && $now ne $epoch;
+			my $now = try_sql($node, 'SELECT sandbox_exec._server_epoch()') // '';
+			return $now ne '' && $now ne $epoch;
 		},
 		'the server to restart');
 }

@@ -16,14 +16,17 @@
 #include <unistd.h>
 
 #define FD_FLOOR 16
-#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_DONE_PAYLOAD)
+#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_RUNNER_PAYLOAD)
+
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
 
 RunnerOptions
 runner_client_defaults(void)
 {
 	RunnerOptions options = {
 		.program = getenv("RUNNER"),
-		.protocol = "1",
+		.protocol = TEXT_OF(PROTOCOL_VERSION),
 		.version = SANDBOX_EXEC_VERSION,
 		.memory_kb = "65536",
 		.seccomp = "1"};
@@ -97,7 +100,7 @@ next_frame(RunnerClient *c, uint8_t *type, FrameReader *payload)
 	for (;;)
 	{
 		ssize_t		n;
-		int			found = frame_peek(c->inbox, c->inbox_used, MAX_DONE_PAYLOAD,
+		int			found = frame_peek(c->inbox, c->inbox_used, MAX_RUNNER_PAYLOAD,
 									   type, payload, &c->inbox_taken);
 
 		if (found != 0)
@@ -134,24 +137,57 @@ runner_client_request(const char *code)
 	return request;
 }
 
+static bool
+send_all(RunnerClient *c, const uint8_t *data, size_t size)
+{
+	size_t		sent = 0;
+
+	while (sent < size)
+	{
+		ssize_t		n = send(c->socket, data + sent, size - sent, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return false;
+		sent += (size_t) n;
+	}
+	return size > 0;
+}
+
 bool
 runner_client_send(RunnerClient *c, const RunMessage *request)
 {
 	size_t		capacity = (size_t) request->code.length + request->args.length + request->execution.length + 256;
 	uint8_t    *buffer = malloc(capacity);
-	size_t		size = message_put_run(buffer, capacity, request);
-	size_t		sent = 0;
+	bool		sent = send_all(c, buffer, message_put_run(buffer, capacity, request));
 
-	while (sent < size)
-	{
-		ssize_t		n = send(c->socket, buffer + sent, size - sent, MSG_NOSIGNAL);
-
-		if (n <= 0)
-			break;
-		sent += (size_t) n;
-	}
 	free(buffer);
-	return size > 0 && sent == size;
+	return sent;
+}
+
+bool
+runner_client_answer(RunnerClient *c, const ReturnMessage *answer)
+{
+	size_t		capacity = (size_t) answer->value.length + 256;
+	uint8_t    *buffer = malloc(capacity);
+	bool		sent = send_all(c, buffer, message_put_return(buffer, capacity, answer));
+
+	free(buffer);
+	return sent;
+}
+
+RunnerSays
+runner_client_listen(RunnerClient *c)
+{
+	RunnerSays	says = {0};
+	FrameReader payload;
+	uint8_t		type;
+
+	if (next_frame(c, &type, &payload) &&
+		((type == MESSAGE_CALL && message_get_call(&payload, &says.call)) ||
+		 (type == MESSAGE_SUSPEND && message_get_suspend(&payload)) ||
+		 (type == MESSAGE_DONE && message_get_done(&payload, &says.done))))
+		says.type = type;
+	return says;
 }
 
 bool
@@ -163,6 +199,17 @@ runner_client_receive(RunnerClient *c, DoneMessage *done)
 	if (!next_frame(c, &type, &payload) || type != MESSAGE_DONE)
 		return false;
 	return message_get_done(&payload, done);
+}
+
+bool
+runner_client_receive_call(RunnerClient *c, CallMessage *call)
+{
+	uint8_t		type;
+	FrameReader payload;
+
+	if (!next_frame(c, &type, &payload) || type != MESSAGE_CALL)
+		return false;
+	return message_get_call(&payload, call);
 }
 
 char *

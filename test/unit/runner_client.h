@@ -49,6 +49,22 @@ extern bool runner_client_send(RunnerClient *c, const RunMessage *request);
 /* wait for DONE; its texts stay valid until the next call; false at the end */
 extern bool runner_client_receive(RunnerClient *c, DoneMessage *done);
 
+/* wait for CALL; as above */
+extern bool runner_client_receive_call(RunnerClient *c, CallMessage *call);
+
+/* what the runner says next, by its type; texts are valid until the next call */
+typedef struct RunnerSays
+{
+	uint8_t		type;			/* MESSAGE_CALL, _SUSPEND or _DONE; 0: nothing more, or nonsense */
+	CallMessage call;
+	DoneMessage done;
+} RunnerSays;
+
+extern RunnerSays runner_client_listen(RunnerClient *c);
+
+/* answer its call */
+extern bool runner_client_answer(RunnerClient *c, const ReturnMessage *answer);
+
 /* what the code printed to that stream, as a string to free() */
 extern char *runner_client_output(RunnerClient *c, OutlogStream stream, bool *truncated);
 

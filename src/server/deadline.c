@@ -1,0 +1,90 @@
+/*
+ * deadline.c
+ *		The clock of a tool: what interrupts it.
+ *
+ * A tick every TICK_MS looks at the time and at what others want of this
+ * worker; it stands in a signal handler, so it only reads and sets flags.
+ * Ticks go on after the deadline, since a function may catch query_canceled.
+ * One that goes on doing so ends with its process: an ERROR is all that an
+ * interrupt can raise, and there is none that PL/pgSQL can't catch.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "deadline.h"
+#include "miscadmin.h"
+#include "slot.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+
+#define TICK_MS 20
+
+/* ticks after the deadline that a tool may ignore */
+#define PATIENCE_TICKS 250
+
+static TimeoutId clock_id = MAX_TIMEOUTS;	/* not registered yet */
+static bool ticking = false;
+static TimestampTz ends_at;
+static volatile sig_atomic_t passed = false;
+static volatile sig_atomic_t interrupted = false;
+static volatile sig_atomic_t ignored = 0;
+
+static void
+tick(void)
+{
+	compat_repeat_timeout(clock_id, TICK_MS);
+	if (GetCurrentTimestamp() >= ends_at)
+		passed = true;
+	else if (slot_is_wanted())
+		interrupted = true;
+	if (!passed && !interrupted)
+		return;
+	if (++ignored > PATIENCE_TICKS)
+		ProcDiePending = true;
+	QueryCancelPending = true;
+	InterruptPending = true;
+}
+
+void
+deadline_begin(TimestampTz at)
+{
+	if (clock_id == MAX_TIMEOUTS)
+		clock_id = RegisterTimeout(USER_TIMEOUT, tick);
+	ends_at = at;
+	passed = interrupted = false;
+	ignored = 0;
+	ticking = true;
+	compat_start_ticks(clock_id, TICK_MS);
+}
+
+void
+deadline_end(void)
+{
+	if (!ticking)
+		return;
+	ticking = false;
+	disable_timeout(clock_id, false);
+	if (passed || interrupted)
+		QueryCancelPending = false;
+}
+
+bool
+deadline_passed(void)
+{
+	return passed;
+}
+
+bool
+deadline_interrupted(void)
+{
+	return interrupted && !passed;
+}
+
+void
+deadline_check(void)
+{
+	if (passed || interrupted)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling tool")));
+}

@@ -1,0 +1,182 @@
+/*
+ * language.c
+ *		What a tool runs that the server doesn't report.
+ *
+ * Two hooks see every function that isn't built in, also triggers, input
+ * functions and what those call: the server asks the first when it looks a
+ * function up, except for functions that have settings or are SECURITY DEFINER,
+ * whose calls it tells the second.  DO blocks are statements; the utility hook
+ * sees those.  All are installed when the first tool runs, so that other
+ * sessions don't pay for them.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "commands/defrem.h"
+#include "commands/proclang.h"
+#include "fmgr.h"
+#include "language.h"
+#include "nodes/parsenodes.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+static bool watching = false;
+static bool deferring_forbidden = false;
+static Oid	watched;			/* the role whose tool it is */
+static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
+
+static needs_fmgr_hook_type next_needs_hook;
+static fmgr_hook_type next_call_hook;
+static ProcessUtility_hook_type next_utility_hook;
+
+/* ----------------------------------------------------------- languages */
+
+static void
+bind_process(void)
+{
+	if (!OidIsValid(bound_to))
+		bound_to = watched;
+}
+
+/* dblink's named connections are open to the whole session, password and all */
+static bool
+keeps_connections(HeapTuple function)
+{
+	bool		isnull;
+	Datum		library = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_probin, &isnull);
+
+	return !isnull && strstr(TextDatumGetCString(library), "dblink") != NULL;
+}
+
+static bool
+is_clean_language(const char *name)
+{
+	return name != NULL && (strcmp(name, "plpgsql") == 0 || strcmp(name, "sql") == 0);
+}
+
+static void
+note_function(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			language;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
+	if (language == ClanguageId)
+	{
+		if (keeps_connections(tuple))
+			bind_process();
+	}
+	else if (language != INTERNALlanguageId && language != SQLlanguageId &&
+			 !is_clean_language(get_language_name(language, true)))
+		bind_process();
+	ReleaseSysCache(tuple);
+}
+
+static bool
+needs_hook(Oid function)
+{
+	if (watching)
+		note_function(function);
+	return next_needs_hook && next_needs_hook(function);
+}
+
+static void
+call_hook(FmgrHookEventType event, FmgrInfo *function, Datum *private)
+{
+	if (watching && event == FHET_START)
+		note_function(function->fn_oid);
+	if (next_call_hook)
+		next_call_hook(event, function, private);
+}
+
+/* ---------------------------------------------------------- statements */
+
+static void
+note_block(DoStmt *block)
+{
+	ListCell   *cell;
+
+	foreach(cell, block->args)
+	{
+		DefElem    *option = lfirst(cell);
+
+		if (strcmp(option->defname, "language") == 0 && !is_clean_language(defGetString(option)))
+			bind_process();
+	}
+}
+
+static void
+refuse_to_defer(ConstraintsSetStmt *statement)
+{
+	if (deferring_forbidden && statement->deferred)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot defer constraints in a deferred trigger that runs before a tool")));
+}
+
+static void
+utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
+			 ProcessUtilityContext context, ParamListInfo params,
+			 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
+{
+	if (watching && IsA(statement->utilityStmt, DoStmt))
+		note_block((DoStmt *) statement->utilityStmt);
+	if (IsA(statement->utilityStmt, ConstraintsSetStmt))
+		refuse_to_defer((ConstraintsSetStmt *) statement->utilityStmt);
+	if (next_utility_hook)
+		next_utility_hook(statement, query, read_only_tree, context, params,
+						  environment, destination, completion);
+	else
+		standard_ProcessUtility(statement, query, read_only_tree, context, params,
+								environment, destination, completion);
+}
+
+static void
+install(void)
+{
+	static bool installed = false;
+
+	if (installed)
+		return;
+	installed = true;
+	next_needs_hook = needs_fmgr_hook;
+	needs_fmgr_hook = needs_hook;
+	next_call_hook = fmgr_hook;
+	fmgr_hook = call_hook;
+	next_utility_hook = ProcessUtility_hook;
+	ProcessUtility_hook = utility_hook;
+}
+
+void
+language_watch(Oid submitter)
+{
+	install();
+	watched = submitter;
+	watching = true;
+}
+
+void
+language_unwatch(void)
+{
+	watching = false;
+}
+
+void
+language_forbid_deferring(bool forbid)
+{
+	install();
+	deferring_forbidden = forbid;
+}
+
+bool
+language_binds(Oid *submitter)
+{
+	*submitter = bound_to;
+	return OidIsValid(bound_to);
+}

@@ -1,0 +1,28 @@
+/*
+ * language.h
+ *		What is run that the server doesn't report: the languages of a tool, and
+ *		attempts to put work off until somebody else does it.
+ *
+ * Interpreters such as PL/Python and PL/Perl keep global data for as long as
+ * the process lives, and so hand what one role left there to the next.  A
+ * process that ran one of them for a role can serve only that role.
+ */
+#ifndef SANDBOX_EXEC_LANGUAGE_H
+#define SANDBOX_EXEC_LANGUAGE_H
+
+/*
+ * From now on note what the tool of that role runs, at any depth.  Functions of
+ * the languages internal, c, sql and plpgsql leave nothing behind.
+ */
+extern void language_watch(Oid submitter);
+
+/* no tool runs any more */
+extern void language_unwatch(void);
+
+/* from now on, or no longer, SET CONSTRAINTS DEFERRED is an ERROR */
+extern void language_forbid_deferring(bool forbid);
+
+/* whether this process can serve one role only, and which; for good */
+extern bool language_binds(Oid *submitter);
+
+#endif

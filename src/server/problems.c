@@ -1,0 +1,335 @@
+/*
+ * problems.c
+ *		What is wrong with the arguments of a call: everything, with its path.
+ *
+ * The conversion (arguments.c) stops at the first bad value and doesn't say
+ * where that lies.  Only when it failed the values are tried one by one, deeper
+ * and deeper; the ordinary call doesn't pay for that.
+ */
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "problems.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/typcache.h"
+
+static void
+add_problem(Problems *problems, const char *path, const char *what)
+{
+	char	   *line = psprintf("%s: %s", path, what);
+
+	if (problems->count++ == 0)
+	{
+		problems->first = line;
+		initStringInfo(&problems->lines);
+	}
+	if (problems->count <= PROBLEMS_TOLD)
+		appendStringInfo(&problems->lines, "%s%s", problems->count > 1 ? "\n" : "", line);
+}
+
+static char *
+field_path(const char *path, const char *name)
+{
+	return path ? psprintf("%s.%s", path, name) : pstrdup(name);
+}
+
+static bool
+is_container(const JsonbValue *value, uint32 kind)
+{
+	return value->type == jbvBinary && (value->val.binary.data->header & kind) != 0;
+}
+
+/* the type of the elements; InvalidOid for what is no array */
+static Oid
+element_type(Oid type)
+{
+	return get_element_type(getBaseType(type));
+}
+
+/* the columns of a composite, or NULL; to be released */
+static TupleDesc
+columns_of(Oid type)
+{
+	Oid			base = getBaseType(type);
+
+	return get_typtype(base) == TYPTYPE_COMPOSITE ? lookup_rowtype_tupdesc(base, -1) : NULL;
+}
+
+/*
+ * The type of an element: one of an array of several dimensions is an array of
+ * the same type.
+ */
+static Oid
+type_of_element(Oid array, Oid element, const JsonbValue *value)
+{
+	if (is_container(value, JB_FARRAY) && element != JSONBOID && element != JSONOID)
+		return array;
+	return element;
+}
+
+/* ------------------------------------------------------- unknown names */
+
+static void check_fields(const char *path, Oid type, JsonbValue *value, Problems *problems);
+
+static int
+find_column(TupleDesc columns, const char *name)
+{
+	int			i;
+
+	for (i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+
+		if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static void
+check_object(const char *path, TupleDesc columns, JsonbContainer *object, Problems *problems)
+{
+	JsonbIterator *walk = JsonbIteratorInit(object);
+	JsonbValue	item;
+	JsonbIteratorToken token;
+	char	   *inner = NULL;
+	int			column = -1;
+
+	while ((token = JsonbIteratorNext(&walk, &item, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+		{
+			char	   *name = pnstrdup(item.val.string.val, item.val.string.len);
+
+			inner = field_path(path, name);
+			column = find_column(columns, name);
+			if (column < 0)
+				add_problem(problems, inner, "there is no such field");
+		}
+		else if (token == WJB_VALUE && column >= 0)
+			check_fields(inner, TupleDescAttr(columns, column)->atttypid, &item, problems);
+	}
+}
+
+/* fields that a composite doesn't have: the server would ignore them in silence */
+static void
+check_fields(const char *path, Oid type, JsonbValue *value, Problems *problems)
+{
+	Oid			element = element_type(type);
+	TupleDesc	columns;
+	uint32		i;
+
+	check_stack_depth();
+	if (value->type != jbvBinary)
+		return;
+	if (OidIsValid(element) && is_container(value, JB_FARRAY))
+		for (i = 0; i < JsonContainerSize(value->val.binary.data); i++)
+		{
+			JsonbValue *item = getIthJsonbValueFromContainer(value->val.binary.data, i);
+
+			check_fields(psprintf("%s[%u]", path, i), type_of_element(type, element, item),
+						 item, problems);
+		}
+	if (!is_container(value, JB_FOBJECT) || (columns = columns_of(type)) == NULL)
+		return;
+	check_object(path, columns, value->val.binary.data, problems);
+	ReleaseTupleDesc(columns);
+}
+
+static bool
+has_name(const Signature *signature, const JsonbValue *name)
+{
+	int			i;
+
+	for (i = 0; i < signature->count; i++)
+		if (strlen(signature->names[i]) == name->val.string.len &&
+			memcmp(signature->names[i], name->val.string.val, name->val.string.len) == 0)
+			return true;
+	return false;
+}
+
+static void
+check_unknown(const Signature *signature, Jsonb *args, Problems *problems)
+{
+	JsonbIterator *walk = JsonbIteratorInit(&args->root);
+	JsonbValue	item;
+	JsonbIteratorToken token;
+
+	while ((token = JsonbIteratorNext(&walk, &item, true)) != WJB_DONE)
+		if (token == WJB_KEY && !has_name(signature, &item))
+			add_problem(problems, pnstrdup(item.val.string.val, item.val.string.len),
+						"there is no such argument");
+}
+
+void
+problems_check(const Signature *signature, Jsonb *args, Problems *problems)
+{
+	uint32		known = 0;
+	int			i;
+
+	memset(problems, 0, sizeof(Problems));
+	for (i = 0; i < signature->count; i++)
+	{
+		JsonbValue *value = args ? arguments_member(&args->root, signature->names[i]) : NULL;
+
+		if (value != NULL)
+		{
+			known++;
+			check_fields(signature->names[i], signature->types[i], value, problems);
+		}
+		else if (i < signature->required)
+			add_problem(problems, signature->names[i],
+						psprintf("this argument (%s) is missing", format_type_be(signature->types[i])));
+	}
+	if (args != NULL && known < JB_ROOT_COUNT(args))
+		check_unknown(signature, args, problems);
+}
+
+/* -------------------------------------------------------------- probing */
+
+static Jsonb *
+object_of(char *name, JsonbValue *value)
+{
+	JsonbParseState *state = NULL;
+	JsonbValue	key = {.type = jbvString};
+
+	key.val.string.val = name;
+	key.val.string.len = strlen(name);
+	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	(void) pushJsonbValue(&state, WJB_KEY, &key);
+	(void) pushJsonbValue(&state, WJB_VALUE, value);
+	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+}
+
+/*
+ * Whether an ERROR is about the value.  What the server is short of, or who
+ * wants to stop it, is about something else.
+ */
+static bool
+is_about_value(const ErrorData *error)
+{
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case MAKE_SQLSTATE('4', '0', '0', '0', '0'):
+		case MAKE_SQLSTATE('5', '3', '0', '0', '0'):
+		case MAKE_SQLSTATE('5', '7', '0', '0', '0'):
+		case MAKE_SQLSTATE('5', '8', '0', '0', '0'):
+		case MAKE_SQLSTATE('X', 'X', '0', '0', '0'):
+			return false;
+	}
+	return true;
+}
+
+/* NULL when it converts, else what is wrong */
+static char *
+try_value(Oid type, JsonbValue *value)
+{
+	static char *name = "value";
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		arguments_try(type, object_of(name, value), name);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error != NULL && !is_about_value(error))
+		ReThrowError(error);
+	return error ? error->message : NULL;
+}
+
+static void probe(const char *path, Oid type, JsonbValue *value, Problems *problems);
+
+static void
+probe_elements(const char *path, Oid type, Oid element, JsonbContainer *array, Problems *problems)
+{
+	uint32		i;
+
+	for (i = 0; i < JsonContainerSize(array) && problems->count < PROBLEMS_TOLD; i++)
+	{
+		JsonbValue *item = getIthJsonbValueFromContainer(array, i);
+
+		probe(psprintf("%s[%u]", path, i), type_of_element(type, element, item), item, problems);
+	}
+}
+
+static void
+probe_fields(const char *path, TupleDesc columns, JsonbContainer *object, Problems *problems)
+{
+	int			i;
+
+	for (i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+		JsonbValue *value = NULL;
+
+		if (!column->attisdropped)
+			value = arguments_member(object, NameStr(column->attname));
+		if (value != NULL)
+			probe(field_path(path, NameStr(column->attname)), column->atttypid, value, problems);
+	}
+	ReleaseTupleDesc(columns);
+}
+
+/* null is fine for every type, and a string may be a literal of any */
+static bool
+should_be_object(Oid type, const JsonbValue *value)
+{
+	return get_typtype(getBaseType(type)) == TYPTYPE_COMPOSITE &&
+		value->type != jbvNull && value->type != jbvString && !is_container(value, JB_FOBJECT);
+}
+
+/* the problem lies in a part of the value, or else in the whole */
+static void
+probe(const char *path, Oid type, JsonbValue *value, Problems *problems)
+{
+	char	   *message = try_value(type, value);
+	int			before = problems->count;
+	Oid			element = element_type(type);
+	TupleDesc	columns;
+
+	check_stack_depth();
+	if (message == NULL)
+		return;
+	if (should_be_object(type, value))
+		message = "expected JSON object";	/* the server names a function of its own */
+	if (OidIsValid(element) && is_container(value, JB_FARRAY))
+		probe_elements(path, type, element, value->val.binary.data, problems);
+	else if (is_container(value, JB_FOBJECT) && (columns = columns_of(type)) != NULL)
+		probe_fields(path, columns, value->val.binary.data, problems);
+	if (problems->count == before)
+		add_problem(problems, path, message);
+}
+
+void
+problems_probe(const Signature *signature, Jsonb *args, Problems *problems)
+{
+	int			i;
+
+	for (i = 0; i < signature->count && args != NULL; i++)
+	{
+		JsonbValue *value = arguments_member(&args->root, signature->names[i]);
+
+		if (value != NULL)
+			probe(signature->names[i], signature->types[i], value, problems);
+	}
+}

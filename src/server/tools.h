@@ -1,0 +1,54 @@
+/*
+ * tools.h
+ *		Runs one tool: an SQL function, as the role that submitted the execution.
+ */
+#ifndef SANDBOX_EXEC_TOOLS_H
+#define SANDBOX_EXEC_TOOLS_H
+
+#include "containment.h"
+#include "utils/jsonb.h"
+
+typedef struct ToolRun
+{
+	const char *name;			/* what the code calls it */
+	Oid			function;		/* as resolved in this transaction */
+	const char *signature;		/* its text, for messages */
+	Jsonb	   *args;			/* an object, or NULL */
+	int			timeout_ms;
+	bool		check_only;		/* see whether it could be called so; value is NULL then */
+	Containment containment;	/* as whom and for what; own_search_path is filled in */
+} ToolRun;
+
+typedef enum ToolEnd
+{
+	TOOL_OK,
+	TOOL_ERROR,					/* what it did is rolled back */
+	TOOL_INTERRUPTED			/* so is this: the worker is wanted (slot_is_wanted()) */
+} ToolEnd;
+
+/* value lives in the context that was current at the call */
+typedef struct ToolResult
+{
+	ToolEnd		end;
+	char	   *value;			/* JSON text, NULL for null; the error object of TOOL_ERROR */
+} ToolResult;
+
+/*
+ * In a transaction, with an active snapshot or without.  The effects of a tool
+ * that succeeded belong to this transaction.  Serialization failures and
+ * deadlocks are tried again in place, three times.
+ *
+ * An ERROR goes up, after everything was restored, for what isn't the tool's
+ * doing: the server is short of something (class 53), somebody cancels the
+ * statement or shuts down (57), the disk fails (58).
+ */
+extern void tools_run(ToolRun *run, ToolResult *result);
+
+/*
+ * True when this process ran something that keeps data for the whole process:
+ * it must serve nobody but *submitter any more (see language.h).  tools_run()
+ * raises an ERROR for others.
+ */
+extern bool tools_tainted(Oid *submitter);
+
+#endif
