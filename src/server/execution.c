@@ -146,7 +146,10 @@ static Hold
 repair_queue(Watch *watch, int64 now)
 {
 	bool		worked;
-	XactResult	result = repair_if_due(&worked);
+	XactResult	result;
+
+	outcome_retry_all();
+	result = repair_if_due(&worked);
 
 	watch->repair_at = now + (int64) repair_due_in() * 1000;
 	return result == XACT_GONE ? HOLD_LOST : HOLD_HELD;

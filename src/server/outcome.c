@@ -368,6 +368,16 @@ write_some(Waiting **some, int count)
 }
 
 void
+outcome_retry_all(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &waiting)
+		dlist_container(Waiting, node, iter.cur)->retry_at = 0;
+	outcome_flush();
+}
+
+void
 outcome_flush(void)
 {
 	int64		now = outcome_clock();

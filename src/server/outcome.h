@@ -42,6 +42,12 @@ extern bool outcome_enough(void);
  */
 extern void outcome_flush(void);
 
+/*
+ * Try all that wait.  Before repair: it would take back the claims of those whose
+ * leases expired while nothing could be written.
+ */
+extern void outcome_retry_all(void);
+
 /* ms until the next of those that failed may be tried again; -1 when there is none */
 extern long outcome_retry_in(void);
 

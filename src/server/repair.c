@@ -11,9 +11,27 @@
 #include "slot.h"
 #include "store.h"
 #include "utils/timestamp.h"
+#include "wakeup.h"
 
 /* before another try when nothing could be done */
 #define PAUSE_MS 1000
+
+/* as with outcomes: what cannot be told to listeners is done all the same */
+static XactResult
+repair(bool *worked)
+{
+	XactResult	result = store_repair(worked);
+	int			sqlerrcode;
+
+	(void) xact_last_error(&sqlerrcode);
+	if (result == XACT_FAILED && sqlerrcode == ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+	{
+		wakeup_mute_notify(true);
+		result = store_repair(worked);
+		wakeup_mute_notify(false);
+	}
+	return result;
+}
 
 XactResult
 repair_if_due(bool *worked)
@@ -26,7 +44,7 @@ repair_if_due(bool *worked)
 	if (!slot_may_repair())
 		return XACT_DONE;
 	slot_begin_due();
-	result = store_repair(worked);
+	result = repair(worked);
 	if (result == XACT_DONE)
 		result = store_next_due(&due);
 	if (result == XACT_GONE)

@@ -222,6 +222,8 @@ turn(Worker *worker)
 	bool		repaired = false;
 	XactResult	result = claim_and_run(worker, &found);
 
+	if (result == XACT_DONE && !slot_should_leave() && repair_due_in() <= 1)
+		outcome_retry_all();
 	if (result == XACT_DONE && !slot_should_leave())
 		result = repair_if_due(&repaired);
 	switch (result)

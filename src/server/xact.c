@@ -190,6 +190,8 @@ xact_run(XactBody body, void *arg)
 	MemoryContext outside = CurrentMemoryContext;
 	volatile XactResult result = XACT_GONE;
 
+	last_sqlerrcode = 0;
+	last_message[0] = '\0';
 	PG_TRY();
 	{
 		begin();

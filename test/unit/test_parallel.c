@@ -270,7 +270,7 @@ an_answer_after_suspend_ends_it(void **state)
 	assert_int_equal(waitpid(model.client.pid, &status, 0), model.client.pid);
 	model.client.pid = 0;
 	assert_int_equal(WEXITSTATUS(status), RUNNER_EXIT_USAGE);
-	close(model.client.socket);
+	(void) runner_client_end(&model.client);
 }
 
 static void
