@@ -407,11 +407,14 @@ watch_databases(void)
 {
 	TimestampTz next_rescan = 0;
 
-	while (!ShutdownRequestPending)
+	for (;;)
 	{
 		bool		all = GetCurrentTimestamp() >= next_rescan;
 
+		/* first, so that nothing which sets it later is missed */
 		ResetLatch(MyLatch);
+		if (ShutdownRequestPending)
+			break;
 		CHECK_FOR_INTERRUPTS();
 		reload_if_asked();
 		if (take_rescan() || all)

@@ -245,14 +245,18 @@ work(Worker *worker)
 {
 	bool		stay = true;
 
-	while (stay && !slot_should_leave())
+	while (stay)
 	{
+		/* first, so that nothing which sets it later is missed */
 		ResetLatch(MyLatch);
+		if (slot_should_leave())
+			break;
 		xact_check_interrupts();
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
+			sandbox_drop_idle();	/* it was started with the old settings */
 		}
 		MemoryContextSwitchTo(worker->batch_memory);
 		MemoryContextReset(worker->batch_memory);
