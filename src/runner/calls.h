@@ -17,7 +17,8 @@ typedef int (*CallFinish)(lua_State *L);
  * fails, its error object is raised.  In a branch of parallel this yields, and
  * finish finds the stack as it is now; elsewhere the code stands still.
  */
-extern int	calls_make(lua_State *L, const char *kind, const char *name, int args_index, CallFinish finish);
+extern int	calls_make(lua_State *L, const char *kind, const char *name, int args_index,
+					   CallFinish finish);
 
 /* the name at index; raises an error when it is no name of anything */
 extern const char *calls_check_name(lua_State *L, int index);

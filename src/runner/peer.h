@@ -13,8 +13,9 @@
 #include <stdnoreturn.h>
 
 /* frames are built here; large enough for any that the runner sends */
-#define PEER_OUTBOX_SIZE (FRAME_HEADER_SIZE + \
-						  (MAX_DONE_PAYLOAD > MAX_CALL_PAYLOAD ? MAX_DONE_PAYLOAD : MAX_CALL_PAYLOAD))
+#define PEER_PAYLOAD_MAX \
+	(MAX_DONE_PAYLOAD > MAX_CALL_PAYLOAD ? MAX_DONE_PAYLOAD : MAX_CALL_PAYLOAD)
+#define PEER_OUTBOX_SIZE (FRAME_HEADER_SIZE + PEER_PAYLOAD_MAX)
 
 extern uint8_t peer_outbox[PEER_OUTBOX_SIZE];
 

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PROGRAMS 400
+#define PROGRAMS 250
 #define ATTEMPTS_MAX 2000
 
 static uint64_t random_state;
