@@ -124,7 +124,7 @@ help:
 #: make tap        behaviour of whole servers; PROVE_TESTS=... selects (test/t/)
 #: make fuzz       fuzz the code that reads hostile bytes; FUZZ_SECONDS=...
 #: make asan       every part under sanitizers: pure C, and the library in a server
-#: make bench      latency and drain rate on this machine
+#: make bench      latency, cost of tools and drain rate on this machine
 #: make lint       format, layering, exports, comments, warnings: see CONTRIBUTING.md
 #: make format     rewrite the C sources in the project's style
 #: make matrix     build and regress on other PostgreSQL majors, in throwaway trees

@@ -1,6 +1,7 @@
 /*
  * bench.c
- *		How long an execution takes on an idle system, and how fast a queue drains.
+ *		How long an execution takes on an idle system, how fast a queue drains, and
+ *		what a call of a tool costs.
  *
  *		bench CONNINFO [ROUNDS] [QUEUED]
  *
@@ -13,6 +14,11 @@
  * commit that resumes it and stops with the last outcome's finished_at, both by
  * the server's clock.  Three times, each on an emptied table.
  *
+ * Tools: a function that reads a row, and one that writes one, by a prepared
+ * statement on this connection and by code, in turn.  The time of a call is that
+ * between its line in the journal and the one before; so it begins and ends with
+ * the outcome, and has both ways to the runner in it.
+ *
  * Prints one JSON object.
  */
 #include <libpq-fe.h>
@@ -24,6 +30,8 @@
 #include <time.h>
 
 #define DRAINS 3
+#define TURNS 5
+#define CALLS 500
 
 static PGconn *conn;
 
@@ -187,6 +195,108 @@ measure_drain(int queued)
 		   queued, DRAINS, rate[0], rate[DRAINS / 2], rate[DRAINS - 1]);
 }
 
+static double
+median(double *values, int count)
+{
+	qsort(values, count, sizeof(double), compare);
+	return percentile(values, count, 50);
+}
+
+/* microseconds that one of CALLS takes, the median of them */
+static double
+statement_us(const char *name)
+{
+	double		us[CALLS];
+	int			i;
+
+	for (i = 0; i < CALLS; i++)
+	{
+		char		number[12];
+		const char *values[1] = {number};
+		double		began;
+		PGresult   *result;
+
+		snprintf(number, sizeof(number), "%d", i + 1);
+		began = now_ms();
+		result = PQexecPrepared(conn, name, 1, values, NULL, NULL, 0);
+		us[i] = (now_ms() - began) * 1e3;
+		if (PQresultStatus(result) != PGRES_TUPLES_OK)
+			fail(name, PQerrorMessage(conn));
+		PQclear(result);
+	}
+	return median(us, CALLS);
+}
+
+static double
+tool_us(const char *name)
+{
+	char		sql[300];
+	char	   *id;
+	char	   *status;
+	char	   *us;
+	double		value;
+
+	snprintf(sql, sizeof(sql), "SELECT sandbox_exec.enqueue('for i = 1, %d do tools.bench.%s{id = i} end', tools => '{bench.*}')",
+			 CALLS, name);
+	id = query(sql, NULL);
+	status = query("SELECT status FROM sandbox_exec.wait($1::uuid)", id);
+	if (status == NULL || strcmp(status, "succeeded") != 0)
+		fail("execution ended as", status ? status : "nothing");
+	us = query("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY 1e6 * extract(epoch FROM c.took)) "
+			   "FROM (SELECT created_at - lag(created_at) OVER (ORDER BY seq) AS took "
+			   "FROM sandbox_exec.call WHERE execution_id = $1::uuid) c",
+			   id);
+	value = atof(us);
+	free(us);
+	free(status);
+	free(id);
+	return value;
+}
+
+/* by a statement, by code, by a statement, ...; the first turn warms up */
+static void
+measure_tool(const char *name, const char *comma)
+{
+	char		sql[200];
+	double		statement[TURNS];
+	double		tool[TURNS];
+	int			i;
+
+	snprintf(sql, sizeof(sql), "SELECT sandbox_exec.register_tool('bench.%s(integer)', 'bench.%s')", name, name);
+	command(sql);
+	snprintf(sql, sizeof(sql), "SELECT bench.%s($1)", name);
+	PQclear(PQprepare(conn, name, sql, 1, NULL));
+	statement_us(name);
+	tool_us(name);
+	for (i = 0; i < TURNS; i++)
+	{
+		statement[i] = statement_us(name);
+		tool[i] = tool_us(name);
+	}
+	printf("\"%s\": {\"statement\": %.0f, \"tool\": %.0f, \"ratio\": %.2f}%s", name, median(statement, TURNS),
+		   median(tool, TURNS), median(tool, TURNS) / median(statement, TURNS), comma);
+}
+
+static void
+measure_tools(void)
+{
+	command("CREATE SCHEMA bench");
+	command("CREATE TABLE bench.item (id integer PRIMARY KEY, name text)");
+	command("INSERT INTO bench.item SELECT i, 'item ' || i FROM generate_series(1, 1000) i");
+	command("CREATE TABLE bench.note (id integer, at timestamptz DEFAULT now())");
+	command("CREATE FUNCTION bench.reading(id integer) RETURNS text LANGUAGE plpgsql STABLE AS "
+			"'BEGIN RETURN (SELECT i.name FROM bench.item i WHERE i.id = reading.id); END'");
+	command("CREATE FUNCTION bench.writing(id integer) RETURNS integer LANGUAGE plpgsql AS "
+			"'BEGIN INSERT INTO bench.note VALUES (id); RETURN id; END'");
+	command("ANALYZE");
+	printf("  \"tool_us\": {\"calls\": %d, \"turns\": %d, ", CALLS, TURNS);
+	measure_tool("reading", ", ");
+	measure_tool("writing", "},\n");
+	command("TRUNCATE sandbox_exec.execution, sandbox_exec.execution_input, sandbox_exec.call, sandbox_exec.event CASCADE");
+	command("SELECT sandbox_exec.drop_tool('bench.reading'), sandbox_exec.drop_tool('bench.writing')");
+	command("DROP SCHEMA bench CASCADE");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -203,6 +313,7 @@ main(int argc, char **argv)
 	version = query("SHOW server_version", NULL);
 	printf("{\n");
 	measure_latency(rounds);
+	measure_tools();
 	measure_drain(queued);
 	printf("  \"workers\": %.0f, \"fsync\": \"on\", \"postgresql\": \"%s\"\n}\n",
 		   query_number("SHOW sandbox_exec.workers"), version);

@@ -17,12 +17,17 @@ import sys
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
-    ('replay', 'spawn', 'channel'),
-    ('store', 'databases'),
-    ('sandbox', 'tools', 'output', 'outcome', 'repair'),
-    ('ending',),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext'),
+    ('databases', 'containment', 'invoke', 'problems'),
+    ('tools',),
+    ('call',),
+    ('store',),
+    ('store_pause',),
+    ('sandbox', 'output', 'outcome', 'repair'),
+    ('ending', 'request'),
+    ('answer',),
     ('execution',),
-    ('longpoll', 'drain', 'api', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),
+    ('longpoll', 'forward', 'drain', 'api', 'api_execute', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),
     ('worker', 'launcher'),
     ('sandbox_exec',),
 )
@@ -30,7 +35,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # what only some files of src/server may name, and those files
 RESERVED = (
-    (r'\bSPI_\w+', ('spi', 'xact', 'store', 'tools', 'longpoll', 'api', 'wait', 'tail', 'drain', 'statement'), 'touches SPI'),
+    (r'\bSPI_\w+', ('spi', 'xact', 'store', 'tools', 'longpoll', 'forward', 'api_execute', 'wait', 'tail', 'drain', 'statement'), 'touches SPI'),
     (r'\b(?:fork|vfork|posix_spawnp?|execv\w*|execl\w*|system|popen|OpenPipeStream)\s*\(', ('spawn',),
      'starts a process'),
     (r'\b(?:ShmemInitStruct|ShmemInitHash|RequestAddinShmemSpace|RequestNamedLWLockTranche)\b', ('shmem',),

@@ -28,6 +28,21 @@ SELECT status, error_code, error FROM sandbox_exec.wait(:'id');
 SELECT sandbox_exec.enqueue($$ while true do end $$, timeout => '50 ms') AS id \gset
 SELECT status, error_code FROM sandbox_exec.wait(:'id');
 
+-- tail
+SELECT sandbox_exec.enqueue($$ print("one") emit{step = 2} io.stderr:write("three\n") $$) AS id \gset
+SELECT status FROM sandbox_exec.wait(:'id');
+SELECT pos, type, data FROM sandbox_exec.tail(:'id');
+SELECT pos, type, data FROM sandbox_exec.tail(:'id', 3, wait => '30 s');
+
+-- what code sees
+SELECT sandbox_exec.enqueue($lua$
+local total = 0
+for _, item in ipairs(args.items) do total = total + item.price * item.count end
+print("items: " .. #args.items)
+return {total = total}
+$lua$, '{"items": [{"price": 3, "count": 2}, {"price": 10, "count": 1}]}') AS id \gset
+SELECT status, result, stdout FROM sandbox_exec.wait(:'id');
+
 -- cancel
 SELECT sandbox_exec.enqueue($$ return "too late" $$, run_at => now() + interval '1 hour') AS id \gset
 SELECT sandbox_exec.cancel(:'id', 'no longer needed');
@@ -38,6 +53,7 @@ SELECT sandbox_exec.enqueue('print(1)', runtime => 'test') AS id \gset
 SELECT id, claim_token AS token, code FROM sandbox_exec.claim('test', lease => '1 min', executor => 'host-1/4242') \gset
 \echo :code
 SELECT sandbox_exec.renew(:'id', :'token', '1 min');
+SELECT sandbox_exec.append(:'id', :'token', '[{"type": "stdout", "data": {"text": "working\n"}}]');
 SELECT sandbox_exec.finalize(:'id', :'token', 'succeeded', '{"ok": true}', exit_code => 0,
     events => '[{"type": "stdout", "data": {"text": "1\n"}}]');
 SELECT status, result, stdout, executor FROM sandbox_exec.get(:'id');
@@ -56,6 +72,9 @@ SELECT sandbox_exec.promote();
 -- administration
 SELECT sandbox_exec.pause_queue('storage maintenance');
 SELECT sandbox_exec.resume_queue();
+SELECT sandbox_exec.drain('1 min');
+SELECT sandbox_exec.resume_queue();
+SELECT sandbox_exec.purge('30 days');
 SELECT runtime, ready, running FROM sandbox_exec.queue_stats;
 SELECT check_name, detail FROM sandbox_exec.health WHERE NOT ok;
 CREATE ROLE regress_app;

@@ -58,7 +58,7 @@ WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND has_function_privilege('
 SELECT p.oid::regprocedure AS unpinned FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND l.lanname <> 'c'
       AND NOT coalesce(p.proconfig::text LIKE '%search_path=pg_catalog, pg_temp%', false)
-ORDER BY p.proname COLLATE "C";  -- these are inlined: bound when created, or qualified throughout
+ORDER BY p.proname COLLATE "C";  -- inlined, or called by what pins it: bound when created, or qualified throughout
 
 -- dumps keep every table; no column holds an oid but roles
 SELECT c.relname FROM pg_class c
@@ -110,6 +110,7 @@ FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i ON i.id = e.id
 -- forget what a test left behind
 CREATE FUNCTION test.clear() RETURNS void LANGUAGE sql AS $$
     DELETE FROM sandbox_exec.event;
+    DELETE FROM sandbox_exec.pause;
     DELETE FROM sandbox_exec.call;
     DELETE FROM sandbox_exec.execution_input;
     DELETE FROM sandbox_exec.execution;

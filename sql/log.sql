@@ -149,6 +149,7 @@ SELECT sandbox_exec.append(:'id', :'token', '[{"data": 1}]');
 SELECT sandbox_exec.append(:'id', :'token', '[{"type": "custom"}]');
 SELECT sandbox_exec.append(:'id', :'token', '[{"type": "custom", "data": 1}, {"type": "stdout", "data": "text"}]');
 SELECT sandbox_exec.append(:'id', :'token', '[{"type": "stderr", "data": {"text": 5}}]');
+SELECT sandbox_exec.append(:'id', :'token', '[{"type": "stdout", "data": {"text": "x", "truncated": "yes"}}]');
 SELECT test.error(format('SELECT sandbox_exec._append(%L, %L, %L)', :'id', :'token', jsonb_build_array(jsonb_build_object('type', t, 'data', '{}'::jsonb)))) = refusal AS same, t
 FROM (SELECT test.error(format('SELECT sandbox_exec._append(%L, %L, %L)', :'id', :'token', '[5]')) AS refusal) r,
      unnest('{started,retry,call,returned,paused,resumed,succeeded,failed,timed_out,cancelled,Stdout}'::text[]) t;

@@ -21,6 +21,7 @@ SELECT sandbox_exec.set_policy('crm*', 'block');
 SELECT sandbox_exec.set_policy(repeat('x', 256), 'block');
 SELECT sandbox_exec.set_policy('*', 'forbid');
 SELECT sandbox_exec.set_policy('*', 'require_approval');
+SELECT sandbox_exec.set_policy('*', 'allow');
 SELECT sandbox_exec.set_policy('*', 'block', '');
 SELECT sandbox_exec.set_policy('*', 'block', repeat('x', 256));
 

@@ -50,4 +50,14 @@ SELECT count(*), bool_and(home = sandbox_exec._home()) AS ours FROM sandbox_exec
 SELECT sandbox_exec._runs_here();
 SELECT check_name, ok FROM sandbox_exec.health WHERE check_name = 'home';
 SELECT code FROM sandbox_exec.claim('test', id => test.id('q4'));
+-- a publication of all tables is in nobody's way
+SET client_min_messages = error;
+CREATE PUBLICATION everything FOR ALL TABLES;
+RESET client_min_messages;
+SELECT sandbox_exec.pause_queue();
+SELECT sandbox_exec.resume_queue();
+SELECT sandbox_exec.adopt();
+SELECT sandbox_exec.set_policy('x', 'block');
+SELECT sandbox_exec.set_policy('x', NULL);
+DROP PUBLICATION everything;
 SELECT test.clear();

@@ -53,7 +53,8 @@
 #define MAX_EXECUTION_JSON_BYTES (32 * 1024)
 #define MAX_VERSION_BYTES 63
 #define MAX_CALL_KIND_BYTES 15
-#define MAX_CALL_NAME_BYTES 1020	/* 255 characters */
+#define MAX_CALL_NAME_CHARS 255
+#define MAX_CALL_NAME_BYTES (4 * MAX_CALL_NAME_CHARS)
 #define MAX_CALL_ARGS_BYTES (1024 * 1024)
 
 /* a value of a call is printed by jsonb, which spreads it out; errors are smaller */
@@ -67,6 +68,10 @@
 #define MAX_CALL_PAYLOAD \
 	(MAX_CALL_ARGS_BYTES + MAX_CALL_NAME_BYTES + MAX_CALL_KIND_BYTES + 64)
 #define MAX_RETURN_PAYLOAD (MAX_CALL_VALUE_BYTES + 64)
+
+/* the larger of the two: whatever a runner sends */
+#define MAX_RUNNER_PAYLOAD \
+	(MAX_DONE_PAYLOAD > MAX_CALL_PAYLOAD ? MAX_DONE_PAYLOAD : MAX_CALL_PAYLOAD)
 
 typedef enum MessageType
 {

@@ -273,7 +273,8 @@ load_record(const void *area, uint32_t offset, Record *record)
 	record->stream = (OutlogStream) (kind & ~KIND_TRUNCATED);
 	record->truncated = (kind & KIND_TRUNCATED) != 0;
 	if (record->stream < OUTLOG_STDOUT || record->stream > OUTLOG_CUSTOM ||
-		(record->stream == OUTLOG_CUSTOM && record->length > OUTLOG_EVENT_MAX))
+		(record->stream == OUTLOG_CUSTOM &&
+		 (record->truncated || record->length > OUTLOG_EVENT_MAX)))
 		return -1;
 	record->next = offset + RECORD_HEADER + aligned(record->length);
 	record->final = record->truncated || record->stream == OUTLOG_CUSTOM || used > record->next;

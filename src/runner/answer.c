@@ -144,7 +144,7 @@ push_value(lua_State *L, FrameText value)
 
 	if (value.data == NULL || (value.length == 4 && memcmp(value.data, "null", 4) == 0))
 		lua_pushnil(L);
-	else if (!json_read(L, value.data, value.length, &why, &at))
+	else if (!json_read(L, value.data, value.length, true, &why, &at))
 		luaL_error(L, "the answer cannot be read: %s", why);
 }
 

@@ -32,23 +32,16 @@ calls_error(lua_State *L, const char *code, const char *tool, const char *messag
 {
 	lua_createtable(L, 0, 3);
 	set_text(L, "code", code);
-	set_text(L, "tool", tool);
+	if (tool != NULL)
+		set_text(L, "tool", tool);
 	set_text(L, "message", message);
 	return lua_error(L);
 }
 
-const char *
-calls_check_name(lua_State *L, int index)
-{
-	size_t		length;
-	const char *name = luaL_checklstring(L, index, &length);
-
-	if (!utf8_valid(name, length))
-		calls_error(L, "tool_not_found", "", "the name is not valid UTF-8, or holds NUL");
-	return name;
-}
-
-/* arguments have names: a table is written as an object, or refused */
+/*
+ * Arguments have names: a table is written as an object, or refused.  Where Lua
+ * wants an integer it takes 5.0 for 5; the server's integers would not.
+ */
 static FrameText
 encode_args(lua_State *L, const char *name, int index)
 {
@@ -62,8 +55,13 @@ encode_args(lua_State *L, const char *name, int index)
 					lua_pushfstring(L, "arguments must be a table with names, not a %s",
 									luaL_typename(L, index)));
 	json_text_fixed(&writer, L, args_text, sizeof(args_text));
+	writer.whole = true;
 	if (!json_write(&writer, index))
 		calls_error(L, "invalid_tool_arguments", name, writer.message);
+	if (json_text_stored(&writer) > MAX_CALL_ARGS_BYTES)
+		calls_error(L, "invalid_tool_arguments", name,
+					lua_pushfstring(L, "arguments are too large: %I bytes; the limit is %d",
+									(lua_Integer) json_text_stored(&writer), MAX_CALL_ARGS_BYTES));
 	args.data = args_text;
 	args.length = (uint32_t) writer.length;
 	if (args.length == 2 && args_text[0] == '[')
@@ -72,6 +70,20 @@ encode_args(lua_State *L, const char *name, int index)
 		calls_error(L, "invalid_tool_arguments", name,
 					"arguments must have names, such as {id = 7}");
 	return args;
+}
+
+/* names that the server would refuse name nothing: nobody need be asked */
+static void
+check_name(lua_State *L, const char *kind, const char *name)
+{
+	size_t		length = strlen(name);
+	size_t		chars = 0;
+
+	for (size_t i = 0; i < length; i++)
+		chars += ((unsigned char) name[i] & 0xC0) != 0x80;
+	if (chars < 1 || chars > MAX_CALL_NAME_CHARS || !utf8_valid(name, length))
+		calls_error(L, strcmp(kind, "tool") == 0 ? "tool_not_found" : "module_not_found", NULL,
+					lua_pushfstring(L, "%s names have 1 to %d characters", kind, MAX_CALL_NAME_CHARS));
 }
 
 static void
@@ -114,8 +126,7 @@ calls_make(lua_State *L, const char *kind, const char *name, int args_index, Cal
 	Answer	   *place = parallel_place(L);
 
 	luaL_checkstack(L, 8, "too many nested calls");
-	if (strlen(name) > MAX_CALL_NAME_BYTES)
-		calls_error(L, "tool_not_found", "", "the name is too long");
+	check_name(L, kind, name);
 	call.args = encode_args(L, name, args_index);
 	call.seq = ++current.calls;
 	call.kind.data = kind;

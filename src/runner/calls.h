@@ -20,10 +20,7 @@ typedef int (*CallFinish)(lua_State *L);
 extern int	calls_make(lua_State *L, const char *kind, const char *name, int args_index,
 					   CallFinish finish);
 
-/* the name at index; raises an error when it is no name of anything */
-extern const char *calls_check_name(lua_State *L, int index);
-
-/* raise an error object of our own, as a failed call would */
+/* raise an error object of our own, as a failed call would; tool may be NULL */
 extern int	calls_error(lua_State *L, const char *code, const char *tool, const char *message);
 
 #endif

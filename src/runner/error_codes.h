@@ -12,8 +12,7 @@
  *						NaN or an infinity, text that isn't UTF-8 or holds NUL,
  *						a table that is neither list nor object, nested too
  *						deeply, or too large
- *	args_invalid		the arguments have no Lua form (nested too deeply, a
- *						number out of range)
+ *	args_invalid		the arguments have no Lua form (nested too deeply)
  *	any other			the code raised a table whose "code" is that text, of
  *						1 to 63 bytes of UTF-8
  *

@@ -37,7 +37,7 @@ json_decode(lua_State *L)
 	size_t		at;
 
 	lua_settop(L, 1);
-	if (!json_read(L, text, length, &why, &at))
+	if (!json_read(L, text, length, false, &why, &at))
 		return luaL_error(L, "invalid JSON: %s at byte %I", why, (lua_Integer) at + 1);
 	return 1;
 }

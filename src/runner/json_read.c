@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a number's text is copied to end it; jsonb prints none that is longer */
+/* a number's text is copied to end it */
 #define MAX_NUMBER_CHARS 1100
 
 typedef struct JsonReader
@@ -22,6 +22,7 @@ typedef struct JsonReader
 	const char *start;
 	const char *at;
 	const char *end;
+	bool		stored;			/* by the server: numbers have no bounds */
 	int			depth;
 	const char *why;
 } JsonReader;
@@ -245,6 +246,16 @@ to_integer(const char *at, const char *end, lua_Integer *value)
 	return true;
 }
 
+/* a number that Lua has none for: its text, or an error */
+static bool
+push_digits(JsonReader *r, const char *start, const char *why)
+{
+	if (!r->stored)
+		return fail(r, why);
+	lua_pushlstring(r->L, start, (size_t) (r->at - start));
+	return true;
+}
+
 /*
  * Strtod() wants an ended string, and the text may be followed by anything.
  * Without setlocale() its decimal point is a point.
@@ -257,12 +268,12 @@ push_float(JsonReader *r, const char *start)
 	lua_Number	value;
 
 	if (n > MAX_NUMBER_CHARS)
-		return fail(r, "number with too many digits");
+		return push_digits(r, start, "number with too many digits");
 	memcpy(text, start, n);
 	text[n] = '\0';
 	value = strtod(text, NULL);
 	if (!isfinite(value))
-		return fail(r, "number out of range");
+		return push_digits(r, start, "number out of range");
 	lua_pushnumber(r->L, value);
 	return true;
 }
@@ -295,10 +306,12 @@ read_number(JsonReader *r)
 		if (skip_digits(r) == 0)
 			return fail(r, "invalid number");
 	}
-	if (!integral || !to_integer(start, r->at, &value))
-		return push_float(r, start);
-	lua_pushinteger(r->L, value);
-	return true;
+	if (integral && to_integer(start, r->at, &value))
+	{
+		lua_pushinteger(r->L, value);
+		return true;
+	}
+	return integral && r->stored ? push_digits(r, start, NULL) : push_float(r, start);
 }
 
 /* ------------------------------------------------------------------------
@@ -410,9 +423,9 @@ read_value(JsonReader *r)
 
 /* Blanks may follow the value, nothing else. */
 bool
-json_read(lua_State *L, const char *text, size_t length, const char **why, size_t *at)
+json_read(lua_State *L, const char *text, size_t length, bool stored, const char **why, size_t *at)
 {
-	JsonReader	r = {.L = L, .start = text, .at = text, .end = text + length};
+	JsonReader	r = {.L = L, .start = text, .at = text, .end = text + length, .stored = stored};
 	bool		done = read_value(&r);
 
 	if (done)

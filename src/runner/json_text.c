@@ -31,6 +31,7 @@ json_text_fixed(JsonText *w, lua_State *L, char *buffer, size_t capacity)
 	w->capacity = capacity;
 	w->spread = 0;
 	w->box = 0;
+	w->whole = false;
 	w->depth = 0;
 }
 
@@ -263,9 +264,11 @@ json_append_number(JsonText *w, int index)
 {
 	char		text[24];
 	int			n;
+	int			is_whole;
+	lua_Integer value = lua_tointegerx(w->L, index, &is_whole);
 
-	if (!lua_isinteger(w->L, index))
+	if (!lua_isinteger(w->L, index) && !(w->whole && is_whole))
 		return write_float(w, lua_tonumber(w->L, index));
-	n = snprintf(text, sizeof(text), "%lld", (long long) lua_tointeger(w->L, index));
+	n = snprintf(text, sizeof(text), "%lld", (long long) value);
 	return json_append(w, text, (size_t) n);
 }

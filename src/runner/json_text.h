@@ -28,6 +28,7 @@ typedef struct JsonText
 	size_t		capacity;
 	size_t		spread;			/* bytes that the server's form is longer */
 	int			box;			/* stack slot of the memory, or 0: it's fixed */
+	bool		whole;			/* floats without a fraction are written as integers */
 	int			depth;
 	JsonStep	steps[JSON_MAX_DEPTH];
 	char		message[320];	/* why something failed, and where */

@@ -111,9 +111,10 @@ static bool
 is_reusable(const DoneMessage *done)
 {
 	/* a result stands once as text and once in the frame */
-	size_t		touched = arena_touched() + peer_touched() + answer_touched();
+	size_t		touched = arena_touched() + peer_touched() + answer_touched() +
+		2 * (size_t) done->result.length;
 
-	return touched + 2 * (size_t) done->result.length <= REUSE_MAX_TOUCHED;
+	return touched <= REUSE_MAX_TOUCHED;
 }
 
 /*

@@ -13,9 +13,7 @@
 #include <stdnoreturn.h>
 
 /* frames are built here; large enough for any that the runner sends */
-#define PEER_PAYLOAD_MAX \
-	(MAX_DONE_PAYLOAD > MAX_CALL_PAYLOAD ? MAX_DONE_PAYLOAD : MAX_CALL_PAYLOAD)
-#define PEER_OUTBOX_SIZE (FRAME_HEADER_SIZE + PEER_PAYLOAD_MAX)
+#define PEER_OUTBOX_SIZE (FRAME_HEADER_SIZE + MAX_RUNNER_PAYLOAD)
 
 extern uint8_t peer_outbox[PEER_OUTBOX_SIZE];
 

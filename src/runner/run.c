@@ -48,7 +48,7 @@ set_input(lua_State *L, const char *name, FrameText json)
 	lua_pushstring(L, name);
 	if (json.data == NULL)
 		lua_pushnil(L);
-	else if (!json_read(L, json.data, json.length, &why, &at))
+	else if (!json_read(L, json.data, json.length, true, &why, &at))
 	{
 		snprintf(text, sizeof(text), "%s: %s at byte %zu", name, why, at + 1);
 		fail_with(ERROR_ARGS, text);

@@ -37,10 +37,21 @@ check_tool(lua_State *L)
 	return lua_tostring(L, -1);
 }
 
+/* a name at index: an ended string, which one with a NUL in it is not */
+static const char *
+check_word(lua_State *L, int index)
+{
+	size_t		length;
+	const char *word = luaL_checklstring(L, index, &length);
+
+	luaL_argcheck(L, strlen(word) == length, index, "a name has no NUL character");
+	return word;
+}
+
 static int
 tool_index(lua_State *L)
 {
-	const char *key = calls_check_name(L, 2);
+	const char *key = check_word(L, 2);
 	const char *name = check_tool(L);
 
 	push_tool(L, lua_pushfstring(L, "%s.%s", name, key));
@@ -93,14 +104,14 @@ tool_metatable(lua_State *L)
 static int
 tools_index(lua_State *L)
 {
-	push_tool(L, calls_check_name(L, 2));
+	push_tool(L, check_word(L, 2));
 	return 1;
 }
 
 static int
 tools_call(lua_State *L)
 {
-	const char *name = calls_check_name(L, 1);
+	const char *name = check_word(L, 1);
 
 	return calls_make(L, "tool", name, lua_isnoneornil(L, 2) ? 0 : 2, NULL);
 }
@@ -283,12 +294,38 @@ push_loaded(lua_State *L)
 	return lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
 }
 
+/* ... or the coroutine that loads it, or nothing */
+static void
+mark_loading(lua_State *L, bool begins)
+{
+	lua_pushvalue(L, 1);
+	if (begins)
+		lua_pushthread(L);
+	else
+		lua_pushnil(L);
+	lua_rawset(L, lua_upvalueindex(2));
+}
+
+/* another branch of parallel may be at it, too; one that is at it twice never ends */
+static bool
+is_loading(lua_State *L)
+{
+	bool		here;
+
+	lua_pushvalue(L, 1);
+	lua_rawget(L, lua_upvalueindex(2));
+	here = lua_tothread(L, -1) == L;
+	lua_pop(L, 1);
+	return here;
+}
+
 /* As in stock Lua, a module that returns nothing counts as true. */
 static int
 module_ran(lua_State *L, int status, lua_KContext context)
 {
 	(void) status;
 	(void) context;
+	mark_loading(L, false);
 	if (lua_isnil(L, -1))
 		lua_pushboolean(L, 1);
 	lua_pushvalue(L, 1);
@@ -304,23 +341,27 @@ module_came(lua_State *L)
 	if (push_loaded(L))
 		return 1;
 	lua_pop(L, 1);
-	if (lua_istable(L, -1))
-		lua_getfield(L, -1, "source");
+	mark_loading(L, true);
 	load_module(L, lua_tostring(L, 1));
 	lua_pushvalue(L, 1);
 	lua_callk(L, 1, 1, 0, module_ran);
 	return module_ran(L, LUA_OK, 0);
 }
 
-/* The modules that were loaded stand in the first upvalue, by name. */
+/*
+ * The modules that were loaded stand in the first upvalue, by name; those that
+ * are being loaded in the second.
+ */
 static int
 require(lua_State *L)
 {
-	const char *name = calls_check_name(L, 1);
+	const char *name = check_word(L, 1);
 
 	lua_settop(L, 1);
 	if (push_loaded(L))
 		return 1;
+	if (is_loading(L))
+		return luaL_error(L, "loop or earlier error loading module '%s'", name);
 	return calls_make(L, "module", name, 0, module_came);
 }
 
@@ -335,6 +376,7 @@ tools_library(lua_State *L)
 	lua_createtable(L, 0, 1);
 	lua_getfield(L, globals, "json");
 	lua_setfield(L, -2, "json");
-	lua_pushcclosure(L, require, 1);
+	lua_newtable(L);
+	lua_pushcclosure(L, require, 2);
 	lua_setfield(L, globals, "require");
 }

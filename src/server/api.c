@@ -1,136 +1,24 @@
 /*
  * api.c
- *		The C entry points of the SQL API.
+ *		The C entry points of the SQL API for those who submit and watch.
  *
  * Each forwards to the SQL function of the same name with an underscore, which
- * has the rules.  What they add is what SQL can't do:
- *
- * - A SECURITY DEFINER function in SQL runs as the extension's owner and no
- *   longer knows who called it; session_user is somebody else under SET ROLE
- *   and in definer functions.  So the entry points are SECURITY INVOKER, take
- *   the effective user, and switch only then (caller.h).
- *
- * - Executors need what they did to be committed when the call returns, so
- *   their entry points refuse transaction blocks.
- *
- * The statements run with the caller's search_path.  Nothing in them is looked
- * up by it: functions are qualified, arguments have exactly the declared types,
- * and there is no operator.
+ * has the rules.
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "api.h"
-#include "call.h"
-#include "caller.h"
 #include "catalog/pg_type.h"
 #include "containment.h"
-#include "executor/spi.h"
-#include "funcapi.h"
-#include "spi.h"
-#include "srf.h"
-#include "utils/builtins.h"
-#include "utils/jsonb.h"
-#include "utils/lsyscache.h"
+#include "forward.h"
 
 PG_FUNCTION_INFO_V1(enqueue_v1);
 PG_FUNCTION_INFO_V1(enqueue_many_v1);
 PG_FUNCTION_INFO_V1(get_v1);
 PG_FUNCTION_INFO_V1(list_v1);
 PG_FUNCTION_INFO_V1(cancel_v1);
-PG_FUNCTION_INFO_V1(claim_v1);
-PG_FUNCTION_INFO_V1(renew_v1);
-PG_FUNCTION_INFO_V1(append_v1);
-PG_FUNCTION_INFO_V1(call_v1);
-PG_FUNCTION_INFO_V1(journal_v1);
-PG_FUNCTION_INFO_V1(release_v1);
-PG_FUNCTION_INFO_V1(finalize_v1);
-PG_FUNCTION_INFO_V1(finalize_many_v1);
-PG_FUNCTION_INFO_V1(reap_v1);
-PG_FUNCTION_INFO_V1(promote_v1);
-
-#define MAX_ARGS 15
-
-/* a statement to forward to; kept for the life of the backend */
-typedef struct Statement
-{
-	const char *sql;
-	bool		takes_caller;	/* its first argument is the caller */
-	Oid			types[MAX_ARGS];	/* of all its arguments */
-	SPIPlanPtr	plan;			/* made when first used */
-} Statement;
-
-/* ------------------------------------------------------------- forwarding */
-
-/* run it with the entry point's arguments, as the extension's owner */
-static void
-run_statement(Statement *statement, FunctionCallInfo fcinfo, const Caller *caller)
-{
-	Datum		values[MAX_ARGS];
-	char		nulls[MAX_ARGS];
-	int			count = 0;
-	int			i;
-
-	if (statement->takes_caller)
-	{
-		values[count] = ObjectIdGetDatum(caller->user);
-		nulls[count++] = ' ';
-	}
-	for (i = 0; i < PG_NARGS(); i++)
-	{
-		values[count] = PG_ARGISNULL(i) ? (Datum) 0 : PG_GETARG_DATUM(i);
-		nulls[count++] = PG_ARGISNULL(i) ? 'n' : ' ';
-	}
-	spi_execute(&statement->plan, statement->sql, count, statement->types, values, nulls);
-}
-
-/* forward a function that returns one value */
-static Datum
-forward_value(FunctionCallInfo fcinfo, Statement *statement)
-{
-	Caller		caller = caller_enter();
-	SpiRow		row;
-	Datum		value;
-	int16		length;
-	bool		by_value;
-
-	SPI_connect();
-	run_statement(statement, fcinfo, &caller);
-	row = spi_only_row();
-	value = SPI_getbinval(row.tuple, row.desc, 1, &fcinfo->isnull);
-	if (!fcinfo->isnull)
-	{
-		get_typlenbyval(SPI_gettypeid(row.desc, 1), &length, &by_value);
-		value = SPI_datumTransfer(value, by_value, length);
-	}
-	SPI_finish();
-	caller_leave(&caller);
-	return value;
-}
-
-/* forward a function that returns a set */
-static Datum
-forward_set(FunctionCallInfo fcinfo, Statement *statement)
-{
-	ReturnSetInfo *info = (ReturnSetInfo *) fcinfo->resultinfo;
-	Tuplestorestate *rows = srf_begin(fcinfo);
-	Caller		caller = caller_enter();
-	MemoryContext outside;
-	uint64		i;
-
-	SPI_connect();
-	run_statement(statement, fcinfo, &caller);
-	outside = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
-	info->setDesc = CreateTupleDescCopy(SPI_tuptable->tupdesc);
-	MemoryContextSwitchTo(outside);
-	for (i = 0; i < SPI_processed; i++)
-		tuplestore_puttuple(rows, SPI_tuptable->vals[i]);
-	SPI_finish();
-	caller_leave(&caller);
-	return (Datum) 0;
-}
-
-/* ------------------------------------------------------------- submitters */
+PG_FUNCTION_INFO_V1(resume_v1);
+PG_FUNCTION_INFO_V1(signal_v1);
 
 Datum
 enqueue_v1(PG_FUNCTION_ARGS)
@@ -196,230 +84,29 @@ cancel_v1(PG_FUNCTION_ARGS)
 	return forward_value(fcinfo, &statement);
 }
 
-/* -------------------------------------------------------------- executors */
-
-/*
- * In a block, a claim would hold row locks until an executor commits, and an
- * outcome that it believes recorded could still be rolled back.
- */
-static void
-refuse_transaction_block(const char *function)
-{
-	containment_refuse_in_tool(function);
-	if (IsTransactionBlock() || IsSubTransaction())
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s cannot run inside a transaction block", function),
-				 errdetail("What it did must be committed when it returns."),
-				 errhint("Call it in a statement of its own, outside BEGIN and COMMIT.")));
-}
-
 Datum
-claim_v1(PG_FUNCTION_ARGS)
+resume_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		.sql = "SELECT * FROM sandbox_exec._claim($1, $2, $3, $4, $5, "
-			   "NULL::pg_catalog.int8, NULL::pg_catalog.int4)",
-		.types = {TEXTOID, INT4OID, INTERVALOID, TEXTOID, UUIDOID},
+		.sql = "SELECT sandbox_exec._resume($1, $2, $3, $4, $5, $6, $7)",
+		.takes_caller = true,
+		.types = {REGROLEOID, UUIDOID, TEXTOID, JSONBOID, TEXTOID, TEXTOID, TEXTOID},
 	};
 
-	refuse_transaction_block("claim()");
-	return forward_set(fcinfo, &statement);
-}
-
-Datum
-renew_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT sandbox_exec._renew($1, $2, $3)",
-		.types = {UUIDOID, UUIDOID, INTERVALOID},
-	};
-
-	refuse_transaction_block("renew()");
+	/* code must not approve for itself */
+	containment_refuse_in_tool("resume()");
 	return forward_value(fcinfo, &statement);
 }
 
 Datum
-append_v1(PG_FUNCTION_ARGS)
+signal_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		"SELECT sandbox_exec._append($1, $2, $3)", false, {UUIDOID, UUIDOID, JSONBOID}};
-
-	refuse_transaction_block("append()");
-	return forward_value(fcinfo, &statement);
-}
-
-/*
- * Its own statements need to see what others commit while the tool runs: a
- * renewal of the claim, a cancel.
- */
-static void
-refuse_snapshot_isolation(const char *function)
-{
-	if (IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s needs the isolation level READ COMMITTED", function),
-				 errdetail("This session's default_transaction_isolation is another."),
-				 errhint("SET default_transaction_isolation = 'read committed'.")));
-}
-
-static char *
-json_text(FunctionCallInfo fcinfo, int argument)
-{
-	Jsonb	   *json;
-
-	if (PG_ARGISNULL(argument))
-		return NULL;
-	json = PG_GETARG_JSONB_P(argument);
-	return JsonbToCString(NULL, &json->root, VARSIZE(json));
-}
-
-/* the elements of a JSON array, as a call takes events */
-static char *
-json_elements(FunctionCallInfo fcinfo, int argument)
-{
-	char	   *text = json_text(fcinfo, argument);
-
-	if (text == NULL)
-		return NULL;
-	if (text[0] != '[')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("events must be a JSON array"),
-				 errdetail("It is %s.", text[0] == '{' ? "an object" : "a scalar"),
-				 errhint("Give a JSON array of {\"type\", \"data\"}.")));
-	text[strlen(text) - 1] = '\0';
-	return text[1] ? text + 1 : NULL;
-}
-
-static CallRequest
-read_request(FunctionCallInfo fcinfo)
-{
-	static const char *const required[] = {"id", "token", "seq", "kind", "name"};
-	CallRequest request = {0};
-	int			i;
-
-	for (i = 0; i < lengthof(required); i++)
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not be null", required[i])));
-	request.id = *PG_GETARG_UUID_P(0);
-	request.token = *PG_GETARG_UUID_P(1);
-	request.seq = PG_GETARG_INT32(2);
-	request.kind = text_to_cstring(PG_GETARG_TEXT_PP(3));
-	request.name = text_to_cstring(PG_GETARG_TEXT_PP(4));
-	request.args = json_text(fcinfo, 5);
-	request.events = json_elements(fcinfo, 6);
-	return request;
-}
-
-/* outcome text, value jsonb; both null when the claim no longer holds */
-static Datum
-answer_row(FunctionCallInfo fcinfo, const CallAnswer *answer)
-{
-	Datum		values[2] = {0};
-	bool		nulls[2] = {true, true};
-	TupleDesc	desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 2)
-		elog(ERROR, "unexpected result type");
-	nulls[0] = answer->status != CALL_ANSWERED;
-	nulls[1] = nulls[0] || answer->value == NULL;
-	if (!nulls[0])
-		values[0] = CStringGetTextDatum(answer->ok ? "ok" : "error");
-	if (!nulls[1])
-		values[1] = DirectFunctionCall1(jsonb_in, CStringGetDatum(answer->value));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
-}
-
-Datum
-call_v1(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = CurrentMemoryContext;
-	CallRequest request = read_request(fcinfo);
-	CallAnswer	answer = {0};
-	Caller		caller;
-
-	refuse_transaction_block("call()");
-	refuse_snapshot_isolation("call()");
-	containment_refuse_session("call()");
-	caller = caller_enter();
-	SPI_connect();
-	MemoryContextSwitchTo(context);
-	call_run(&request, &answer);
-	SPI_finish();
-	caller_leave(&caller);
-	return answer_row(fcinfo, &answer);
-}
-
-Datum
-journal_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		"SELECT * FROM sandbox_exec._journal($1, $2, $3, $4)", false, {UUIDOID, UUIDOID, INT4OID, INT4OID}};
-
-	refuse_transaction_block("journal()");
-	return forward_set(fcinfo, &statement);
-}
-
-Datum
-release_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT sandbox_exec._release($1, $2)",
-		.types = {UUIDOID, UUIDOID},
+		.sql = "SELECT sandbox_exec._signal($1, $2, $3, $4)",
+		.takes_caller = true,
+		.types = {REGROLEOID, TEXTOID, JSONBOID, TEXTOID},
 	};
 
-	refuse_transaction_block("release()");
-	return forward_value(fcinfo, &statement);
-}
-
-Datum
-finalize_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT sandbox_exec._finalize($1, $2, $3, $4, $5, $6, $7, $8)",
-		.types = {UUIDOID, UUIDOID, TEXTOID, JSONBOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
-	};
-
-	refuse_transaction_block("finalize()");
-	return forward_value(fcinfo, &statement);
-}
-
-Datum
-finalize_many_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT * FROM sandbox_exec._finalize_many($1, false)",
-		.types = {JSONBOID},
-	};
-
-	refuse_transaction_block("finalize_many()");
-	return forward_set(fcinfo, &statement);
-}
-
-Datum
-reap_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT * FROM sandbox_exec._reap($1)",
-		.types = {INT4OID},
-	};
-
-	refuse_transaction_block("reap()");
-	return forward_set(fcinfo, &statement);
-}
-
-Datum
-promote_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT sandbox_exec._promote($1)",
-		.types = {INT4OID},
-	};
-
-	refuse_transaction_block("promote()");
+	containment_refuse_in_tool("signal()");
 	return forward_value(fcinfo, &statement);
 }

@@ -17,12 +17,15 @@ extern Datum enqueue_many_v1(PG_FUNCTION_ARGS);
 extern Datum get_v1(PG_FUNCTION_ARGS);
 extern Datum list_v1(PG_FUNCTION_ARGS);
 extern Datum cancel_v1(PG_FUNCTION_ARGS);
+extern Datum resume_v1(PG_FUNCTION_ARGS);
+extern Datum signal_v1(PG_FUNCTION_ARGS);
 
 /* for executors: ERROR 25001 in a transaction block */
 extern Datum claim_v1(PG_FUNCTION_ARGS);
 extern Datum renew_v1(PG_FUNCTION_ARGS);
 extern Datum call_v1(PG_FUNCTION_ARGS);
 extern Datum journal_v1(PG_FUNCTION_ARGS);
+extern Datum suspend_v1(PG_FUNCTION_ARGS);
 extern Datum release_v1(PG_FUNCTION_ARGS);
 extern Datum finalize_v1(PG_FUNCTION_ARGS);
 extern Datum finalize_many_v1(PG_FUNCTION_ARGS);

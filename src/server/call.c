@@ -6,6 +6,9 @@
  *		run (tools)	 the tool, as the submitter
  *		end (SQL)	 under the execution's row lock: claim still good; journal, log
  *
+ * A call that waits for an answer is journaled as pending, with its pause, and is
+ * asked for again by the next attempt.
+ *
  * No lock is held while the tool runs.  It is the lock of the end that decides
  * who makes a call, not the journal's primary key: a displaced executor, or a
  * cancelled one, fails there and takes the effect of its tool back.
@@ -21,6 +24,7 @@
 #include "catalog/pg_type.h"
 #include "failure.h"
 #include "guc.h"
+#include "jsontext.h"
 #include "slot.h"
 #include "spi.h"
 #include "tools.h"
@@ -34,6 +38,7 @@
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
+#define SQLSTATE_MADE MAKE_SQLSTATE('S', 'X', '0', '0', '4')
 
 #ifdef SANDBOX_EXEC_NO_JOURNAL
 #define JOURNAL false
@@ -56,52 +61,15 @@ typedef struct Call
 	char	   *value;			/* JSON text, or NULL */
 	char	   *message;		/* of diverged: names both calls */
 	char	   *record;			/* what the journal gets instead, or NULL */
-	TimestampTz at;				/* of recorded */
-	ToolRun		tool;			/* of run */
+	TimestampTz at;				/* of recorded, and of end */
+	int			delivered_no;	/* of recorded, and of end */
+	bool		approved;		/* the journal has the call: complete it */
+	char	   *pause;			/* of pause and approve: JSON text */
+	int			wait_ms;		/* of sleep */
+	ToolRun		tool;			/* of run and approve */
 } Call;
 
 /* ------------------------------------------------------------- converting */
-
-static Jsonb *
-jsonb_of(const char *text)
-{
-	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
-}
-
-/*
- * JSON can say what jsonb can't hold, such as the character NUL.  NULL and a
- * message then.
- */
-static Jsonb *
-try_jsonb(const char *text, char **message)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	Jsonb *volatile json = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		json = jsonb_of(text);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		*message = psprintf("%s%s%s", error->message, error->detail ? ": " : "",
-							error->detail ? error->detail : "");
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return json;
-}
 
 static void
 give(Call *call, bool ok, const char *value, TimestampTz at)
@@ -110,6 +78,7 @@ give(Call *call, bool ok, const char *value, TimestampTz at)
 	call->answer->ok = ok;
 	call->answer->value = value ? MemoryContextStrdup(call->into, value) : NULL;
 	call->answer->at = at;
+	call->answer->delivered_no = call->delivered_no;
 }
 
 /* false: answered.  It isn't journaled, but another attempt gets the same */
@@ -121,11 +90,11 @@ convert_args(Call *call)
 
 	if (call->request->args == NULL)
 		return true;
-	call->args = try_jsonb(call->request->args, &message);
+	call->args = jsontext_try(call->request->args, &message);
 	if (call->args != NULL)
 		return true;
 	failure.message = psprintf("invalid arguments: %s", message);
-	give(call, false, failure_text(call->request->name, &failure), GetCurrentTimestamp());
+	give(call, false, failure_text(call->request->name, &failure), 0);
 	call->answer->replayed = true;
 	return false;
 }
@@ -167,31 +136,43 @@ take_tool(Call *call, const SpiRow *row)
 }
 
 static void
+take_number(Call *call, const SpiRow *row)
+{
+	call->at = DatumGetTimestampTz(spi_datum(row, "at"));
+	call->delivered_no = DatumGetInt32(spi_datum(row, "delivered_no"));
+}
+
+static void
 begin(Call *call)
 {
 	static SPIPlanPtr plan = NULL;
 	const CallRequest *request = call->request;
-	Datum		values[7] = {
+	Datum		values[8] = {
 		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
 		Int32GetDatum(JOURNAL ? request->seq : 1),
 		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
-		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker)};
+		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker), BoolGetDatum(request->slept)};
 	SpiRow		row;
 
-	spi_execute(&plan, "SELECT b.*, b.value OPERATOR(pg_catalog.#>>) '{}' AS message "
-					   "FROM sandbox_exec._call_begin($1, $2, $3, $4, $5, $6, $7) AS b",
-				7,
-				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, BOOLOID},
-				values, call->args ? "       " : "     n ");
+	spi_execute(&plan, "SELECT b.*, b.value OPERATOR(pg_catalog.#>>) '{}' AS message, b.approved IS TRUE AS to_complete "
+					   "FROM sandbox_exec._call_begin($1, $2, $3, $4, $5, $6, $7, $8) AS b",
+				8,
+				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, BOOLOID, BOOLOID},
+				values, call->args ? "        " : "     n  ");
 	row = spi_only_row();
 	call->verdict = spi_text(&row, "verdict");
 	call->value = spi_text(&row, "value");
 	call->message = spi_text(&row, "message");
 	call->record = spi_text(&row, "record");
 	call->ok = spi_text(&row, "outcome") != NULL && strcmp(spi_text(&row, "outcome"), "ok") == 0;
+	call->pause = spi_text(&row, "pause");
+	call->approved = DatumGetBool(spi_datum(&row, "to_complete"));
+	call->delivered_no = 0;
 	if (is(call, "recorded"))
-		call->at = DatumGetTimestampTz(spi_datum(&row, "at"));
-	if (is(call, "run"))
+		take_number(call, &row);
+	if (is(call, "sleep"))
+		call->wait_ms = DatumGetInt32(spi_datum(&row, "wait_ms"));
+	if (is(call, "run") || is(call, "approve"))
 		take_tool(call, &row);
 }
 
@@ -199,7 +180,7 @@ begin(Call *call)
 
 /*
  * A call that wrote nothing but the journal may be lost in a crash: it is made
- * again then.
+ * again then.  A pause may not: somebody may have been told its call_id.
  */
 static void
 spare_the_flush(void)
@@ -210,59 +191,84 @@ spare_the_flush(void)
 }
 
 static Datum
-json_datum(const char *text, char *null)
-{
-	*null = text ? ' ' : 'n';
-	return text ? JsonbPGetDatum(jsonb_of(text)) : (Datum) 0;
-}
-
-static Datum
 events_datum(const CallRequest *request, char *null)
 {
-	return json_datum(request->events ? psprintf("[%s]", request->events) : NULL, null);
+	return jsontext_datum(request->events ? psprintf("[%s]", request->events) : NULL, null);
 }
 
-static TimestampTz
+/* the journal's row is written, pending or over, or the pending one completed */
+static void
 end(Call *call)
 {
-	static SPIPlanPtr plan = NULL;
+	static SPIPlanPtr end_plan = NULL;
+	static SPIPlanPtr complete_plan = NULL;
+	static Oid	types[11] = {UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID,
+							TEXTOID, JSONBOID,
+							JSONBOID, JSONBOID, BOOLOID};
 	const CallRequest *request = call->request;
 	const char *record = call->record ? call->record : call->value;
-	char		nulls[11] = "          ";
-	Datum		values[10] = {
+	const char *outcome = call->pause ? "pending" : call->ok ? "ok" :
+															   "error";
+	char		nulls[12] = "           ";
+	Datum		values[11] = {
 		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token), Int32GetDatum(request->seq),
 		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
-		JsonbPGetDatum(call->args), CStringGetTextDatum(call->ok ? "ok" : "error"),
-		json_datum(record, &nulls[7]),
-		events_datum(request, &nulls[8]),
+		JsonbPGetDatum(call->args), CStringGetTextDatum(outcome),
+		jsontext_datum(record, &nulls[7]),
+		jsontext_datum(call->pause, &nulls[8]),
+		events_datum(request, &nulls[9]),
 		BoolGetDatum(request->by_worker)};
 	SpiRow		row;
 
+	call->at = GetCurrentTimestamp();
 	if (!JOURNAL)
-		return GetCurrentTimestamp();
+		return;
 	nulls[5] = call->args ? ' ' : 'n';
-	spare_the_flush();
-	spi_execute(&plan, "SELECT sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS at", 10,
-				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
-						JSONBOID, BOOLOID},
-				values, nulls);
+	if (call->pause == NULL)
+		spare_the_flush();
+	if (call->approved)
+		spi_execute(&complete_plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
+					11, types, values, nulls);
+	else
+		spi_execute(&end_plan, "SELECT at, delivered_no FROM sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+					11, types, values, nulls);
 	row = spi_only_row();
-	return DatumGetTimestampTz(spi_datum(&row, "at"));
+	if (call->pause == NULL)
+		take_number(call, &row);
 }
 
 /* ---------------------------------------------------------- run and end */
 
-/* false: this worker was wanted, and the tool has not run */
+/*
+ * The journal has members in an order of its own, and code can tell: pairs() of
+ * an error must be the same when it is replayed.  Results are jsonb already.
+ */
+static char *
+as_recorded(const char *failure)
+{
+	Jsonb	   *json = jsontext_to_jsonb(failure);
+
+	return JsonbToCString(NULL, &json->root, VARSIZE(json));
+}
+
+/*
+ * False: this worker was wanted, and the tool has not run.  A call that needs an
+ * approval is only looked at, so that nobody is asked about one that cannot be
+ * made.
+ */
 static bool
 run_tool(Call *call)
 {
 	ToolResult	result;
 
+	call->tool.check_only = is(call, "approve");
 	tools_run(&call->tool, &result);
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
 	call->ok = result.end == TOOL_OK;
-	call->value = result.value;
+	call->value = call->ok ? result.value : as_recorded(result.value);
+	if (!call->ok)
+		call->pause = NULL;
 	return true;
 }
 
@@ -278,10 +284,16 @@ end_cancelled(const CallRequest *request)
 					(Oid[]){UUIDOID, UUIDOID}, values, NULL);
 }
 
-/* what to do after an ERROR whose subtransaction is rolled back */
-static void
+/*
+ * What to do after an ERROR whose subtransaction is rolled back.  False: begin
+ * anew; an executor that lost its connection has asked again meanwhile, and
+ * there is an answer.
+ */
+static bool
 take_error(Call *call, ErrorData *error)
 {
+	if (error->sqlerrcode == SQLSTATE_MADE)
+		return false;
 	if (error->sqlerrcode == SQLSTATE_LOST)
 		call->answer->status = CALL_LOST;
 	else if (error->sqlerrcode == SQLSTATE_CANCELLED)
@@ -291,6 +303,7 @@ take_error(Call *call, ErrorData *error)
 	}
 	else
 		ReThrowError(error);
+	return true;
 }
 
 /*
@@ -304,16 +317,15 @@ run_and_end(Call *call)
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData *volatile error = NULL;
 	volatile bool done = true;
-	volatile TimestampTz at = 0;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(call->context);
 	PG_TRY();
 	{
-		if (is(call, "run"))
+		if (is(call, "run") || is(call, "approve"))
 			done = run_tool(call);
 		if (done)
-			at = end(call);
+			end(call);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -327,9 +339,11 @@ run_and_end(Call *call)
 	MemoryContextSwitchTo(call->context);
 	CurrentResourceOwner = owner;
 	if (error != NULL)
-		take_error(call, error);
+		return take_error(call, error);
+	if (done && call->pause != NULL)
+		call->answer->status = CALL_PENDING;
 	else if (done)
-		give(call, call->ok, call->value, at);
+		give(call, call->ok, call->value, call->at);
 	return done;
 }
 
@@ -340,6 +354,8 @@ run_and_end(Call *call)
 static void
 heed_interruption(void)
 {
+	if (!slot_is_wanted())
+		return;
 	if (slot_must_leave())
 		ereport(ERROR,
 				(errcode(ERRCODE_ADMIN_SHUTDOWN),
@@ -379,9 +395,19 @@ answer_once(Call *call)
 		call->answer->status = CALL_CANCELLED;
 	else if (is(call, "diverged"))
 		diverge(call);
+	else if (is(call, "sleep"))
+	{
+		call->answer->status = CALL_SLEEPS;
+		call->answer->wait_ms = call->wait_ms;
+	}
+	else if (is(call, "pending"))
+	{
+		call->answer->status = CALL_PENDING;
+		call->answer->replayed = true;
+	}
 	else if (is(call, "recorded") || is(call, "limit"))
 	{
-		give(call, call->ok, call->value, is(call, "recorded") ? call->at : GetCurrentTimestamp());
+		give(call, call->ok, call->value, is(call, "recorded") ? call->at : 0);
 		call->answer->replayed = true;
 	}
 	else if (!run_and_end(call))

@@ -91,7 +91,7 @@ make_room(Channel *channel)
 static ChannelResult
 look(Channel *channel, uint8 *type, FrameReader *payload)
 {
-	switch (frame_peek((uint8 *) channel->in, channel->in_length, Max(MAX_DONE_PAYLOAD, MAX_CALL_PAYLOAD),
+	switch (frame_peek((uint8 *) channel->in, channel->in_length, MAX_RUNNER_PAYLOAD,
 					   type, payload, &channel->in_taken))
 	{
 		case 1:

@@ -8,8 +8,9 @@
  * tables, PREPARE, LISTEN and cursors WITH HOLD; a subtransaction takes care of
  * rows; a nest level of settings undoes every SET.  The rest is done by hand:
  *
- * - Deferred triggers would run at commit, as the user of the commit.  They run
- *   at the end of the tool.
+ * - Deferred triggers would run at commit, as the user of the commit.  Such an
+ *   operation refuses to put any off, so none is deferred: constraints are
+ *   checked, and triggers run, at the end of each statement.
  * - Advisory locks of the session, the values that currval() and lastval() tell
  *   and the seed of random() know of no transaction.
  * - Temporary functions and types aren't refused.  A type of that kind comes
@@ -335,9 +336,17 @@ containment_enter(const Containment *tool)
 	language_watch(tool->submitter);
 }
 
+/* nothing is put off until commit: then nobody knows any more for whom it was */
+static void
+set_constraints_immediate(void)
+{
+	AfterTriggerSetState(makeNode(ConstraintsSetStmt));
+}
+
 void
 containment_put_on(const Containment *tool)
 {
+	set_constraints_immediate();
 	outside.settings = NewGUCNestLevel();
 	set_defaults();
 	set_search_path(tool);
@@ -348,10 +357,6 @@ containment_put_on(const Containment *tool)
 void
 containment_take_off(void)
 {
-	ConstraintsSetStmt *now = makeNode(ConstraintsSetStmt);
-
-	language_watch_end_of_tool();
-	AfterTriggerSetState(now);	/* SET CONSTRAINTS ALL IMMEDIATE */
 	refuse_temporaries();
 
 	/* as if rolled back: a plain SET would survive a commit of the level */
@@ -388,8 +393,8 @@ containment_refuse_in_tool(const char *function)
  * Leaving releases the advisory locks of the session, and can't tell whose they
  * were: an executor that elects a leader with one would lose it without a word.
  */
-void
-containment_refuse_session(const char *function)
+static void
+refuse_advisory_locks(const char *function)
 {
 	LockData   *locks = GetLockStatusData();
 	int			i;
@@ -402,4 +407,31 @@ containment_refuse_session(const char *function)
 					 errmsg("%s cannot be called in a session that holds advisory locks", function),
 					 errdetail("The locks of a session are released after each tool."),
 					 errhint("Use a connection of its own.")));
+}
+
+/*
+ * SET CONSTRAINTS ALL IMMEDIATE runs what is deferred.  For a tool that is done
+ * by the owner of the extension, so what the caller's transaction has deferred
+ * must run before, as the caller; and nothing may be deferred once more.
+ */
+static void
+run_deferred(void)
+{
+	language_forbid_deferring(true);
+	PG_TRY();
+	{
+		set_constraints_immediate();
+	}
+	PG_FINALLY();
+	{
+		language_forbid_deferring(false);
+	}
+	PG_END_TRY();
+}
+
+void
+containment_settle_session(const char *function)
+{
+	run_deferred();
+	refuse_advisory_locks(function);
 }

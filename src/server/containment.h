@@ -34,8 +34,8 @@ extern void containment_enter(const Containment *tool);
 extern void containment_put_on(const Containment *tool);
 
 /*
- * Runs what the tool deferred, as its submitter; ERROR when the tool made
- * something temporary.  Then the settings are the session's again.
+ * ERROR when the tool made something temporary.  Then the settings are the
+ * session's again.
  */
 extern void containment_take_off(void);
 
@@ -52,10 +52,11 @@ extern bool containment_in_tool(void);
 extern void containment_refuse_in_tool(const char *function);
 
 /*
- * ERROR 55000 in a session that has something a tool would take along:
- * function is what was called.  Workers never have.
+ * Before the caller becomes somebody else: triggers that the caller deferred
+ * run, as the caller.  ERROR 55000 in a session that has something a tool would
+ * take along; function is what was called.  Workers never have either.
  */
-extern void containment_refuse_session(const char *function);
+extern void containment_settle_session(const char *function);
 
 /*
  * Remember the server's default search_path: to be called where settings of

@@ -6,7 +6,9 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "containment.h"
 #include "drain.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -99,11 +101,18 @@ drain_v1(PG_FUNCTION_ARGS)
 		longpoll_deadline(fcinfo, 0, "timeout",
 						  PG_ARGISNULL(0) ? DEFAULT_TIMEOUT_MS : LONGEST_TIMEOUT_MS);
 
+	containment_refuse_in_tool("drain()");
 	if (shared == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("sandbox_exec is not preloaded"),
 				 errhint("Add sandbox_exec to shared_preload_libraries and restart the server, or use pause_queue().")));
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot drain during recovery"),
+				 errdetail("Nothing is claimed on a standby."),
+				 errhint("Call drain() on the primary server.")));
 	set_draining(true);
 	while (something_runs())
 	{

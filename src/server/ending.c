@@ -109,6 +109,27 @@ ending_done(Run *run, const DoneMessage *done)
 		sandbox_end(run->sandbox, NULL);
 }
 
+/*
+ * Answers reach an attempt when it begins, so whoever was told "pending" in this
+ * one still waits.  A runner that was not has nothing to suspend for.
+ */
+void
+ending_suspend(Run *run)
+{
+	Outcome		outcome = {0};
+
+	output_collect(&run->output, OUTPUT_OUTCOME_EVENTS);
+	if (!run->waits || !run->output.sound)
+	{
+		ending_forged(run);
+		return;
+	}
+	outcome.status = OUTCOME_PAUSED;
+	outcome.events = run->output.events.data;
+	outcome_add(run->claim, &outcome);
+	sandbox_end(run->sandbox, NULL);
+}
+
 void
 ending_timeout(Run *run)
 {

@@ -16,10 +16,14 @@ typedef struct Run
 	const Claim *claim;
 	Sandbox    *sandbox;		/* gone after any of the functions below */
 	Output		output;
+	bool		waits;			/* it was told that a call is pending */
 } Run;
 
 /* the runner said DONE */
 extern void ending_done(Run *run, const DoneMessage *done);
+
+/* the runner said SUSPEND: all that the code waits for is pending */
+extern void ending_suspend(Run *run);
 
 /* its time was over */
 extern void ending_timeout(Run *run);

@@ -13,14 +13,14 @@
 #include "ending.h"
 #include "execution.h"
 #include "guc.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "outcome.h"
 #include "repair.h"
+#include "request.h"
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
-#include "utils/json.h"
+#include "tools.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -43,6 +43,8 @@ typedef struct Rest
 	int			next;			/* first that has not begun */
 	int			count;
 	bool		more;			/* the queue may hold more, and nobody was told */
+	bool		shed;			/* some were given back before a call */
+	bool		attention;		/* somebody cancelled one of them: which, a renewal tells */
 } Rest;
 
 /* one execution at work, and what is due when; outcome_clock() times */
@@ -55,6 +57,8 @@ typedef struct Watch
 	int64		release_at;		/* the rest of the batch */
 	int64		flush_at;		/* output into the log */
 	int64		repair_at;		/* the queue as a whole */
+	int64		wake_at;		/* a short sleep is over; 0: the code does not sleep */
+	CallMessage sleep;			/* that call */
 } Watch;
 
 /* -------------------------------------------------------- while it is running */
@@ -107,6 +111,8 @@ next_chore(const Watch *watch)
 						   Min(watch->flush_at, watch->repair_at));
 	long		retry = outcome_retry_in();
 
+	if (watch->wake_at > 0)
+		next = Min(next, watch->wake_at);
 	if (watch->rest->next < watch->rest->count || watch->rest->more)
 		next = Min(next, watch->release_at);
 	if (retry >= 0)
@@ -186,7 +192,12 @@ run_chores(Watch *watch)
 	int64		now = outcome_clock();
 	Hold		hold = HOLD_HELD;
 
-	if (slot_take_attention() || now >= watch->renew_at)
+	if (slot_take_attention())
+	{
+		watch->rest->attention = true;
+		watch->renew_at = now;
+	}
+	if (now >= watch->renew_at)
 		hold = renew(watch, now);
 	if (hold == HOLD_HELD && now >= watch->flush_at)
 		hold = flush_output(watch, now);
@@ -209,15 +220,61 @@ ms_until(int64 at)
 	return us <= 0 ? 0 : (long) ((us + 999) / 1000);
 }
 
+static FrameText
+copy_text(FrameText text)
+{
+	if (text.data != NULL)
+		text.data = pnstrdup(text.data, text.length);
+	return text;
+}
+
+/*
+ * A short sleep is no pause: this loop goes on meanwhile.  What the runner said
+ * is gone by then.
+ */
+static void
+put_to_sleep(Watch *watch, const CallMessage *call, int ms)
+{
+	watch->sleep = *call;
+	watch->sleep.kind = copy_text(call->kind);
+	watch->sleep.name = copy_text(call->name);
+	watch->sleep.args = copy_text(call->args);
+	watch->wake_at = outcome_clock() + (int64) ms * 1000;
+	watch->timeout_at += (int64) ms * 1000;
+}
+
+/* what others wait for must not wait behind a tool that may take long */
+static void
+before_call(Watch *watch, const CallMessage *call)
+{
+	Rest	   *rest = watch->rest;
+	bool		waiting = rest->next < rest->count;
+
+	if (answer_was_quick(call))
+		return;
+	if (waiting || rest->more)
+		share_the_rest(watch, outcome_clock());
+	rest->shed |= waiting;
+	if (outcome_waiting_since() > 0)
+		outcome_flush();
+}
+
 /* true when the code goes on; else its end is taken care of */
 static bool
-answered(Watch *watch, const CallMessage *call)
+answered(Watch *watch, const CallMessage *call, bool slept)
 {
-	int64		began = outcome_clock();
+	int			sleep_ms = 0;
 	const char *reason = NULL;
+	int64		began;
 
-	switch (answer_call(&watch->run, call, &reason))
+	watch->wake_at = 0;
+	before_call(watch, call);
+	began = outcome_clock();
+	switch (answer_call(&watch->run, call, slept, &sleep_ms, &reason))
 	{
+		case ANSWER_SLEEPS:
+			put_to_sleep(watch, call, sleep_ms);
+			/* fall through */
 		case ANSWER_SENT:
 			/* the clock of the timeout stands while a tool runs */
 			watch->timeout_at += outcome_clock() - began;
@@ -259,9 +316,12 @@ watch_run(Watch *watch)
 		switch (sandbox_wait(watch->run.sandbox, ms_until(next_chore(watch)), &message))
 		{
 			case SANDBOX_CALL:
-				if (!answered(watch, &message.call))
+				if (!answered(watch, &message.call, false))
 					return BATCH_DONE;
 				break;
+			case SANDBOX_SUSPEND:
+				ending_suspend(&watch->run);
+				return BATCH_DONE;
 			case SANDBOX_DONE:
 				ending_done(&watch->run, &message.done);
 				return BATCH_DONE;
@@ -274,7 +334,7 @@ watch_run(Watch *watch)
 				break;
 		}
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		xact_check_interrupts();
 		if (outcome_clock() >= watch->timeout_at)
 		{
 			ending_timeout(&watch->run);
@@ -297,65 +357,13 @@ watch_run(Watch *watch)
 			default:
 				break;
 		}
+		if (watch->wake_at > 0 && outcome_clock() >= watch->wake_at &&
+			!answered(watch, &watch->sleep, true))
+			return BATCH_DONE;
 	}
 }
 
 /* ------------------------------------------------------------------ begin */
-
-static void
-append_member(StringInfo json, const char *name, const char *value)
-{
-	if (value == NULL)
-		return;
-	appendStringInfo(json, "%s\"%s\":", json->len > 1 ? "," : "", name);
-	escape_json(json, value);
-}
-
-static char *
-describe(const Claim *claim)
-{
-	StringInfoData json;
-	char		id[40];
-	int			i;
-	int			n = 0;
-
-	for (i = 0; i < UUID_LEN; i++)
-		n += snprintf(id + n, sizeof(id) - n, "%s%02x",
-					  i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", claim->id.data[i]);
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	append_member(&json, "id", id);
-	append_member(&json, "owner", claim->owner);
-	append_member(&json, "org_id", claim->org_id);
-	append_member(&json, "thread_id", claim->thread_id);
-	appendStringInfoChar(&json, '}');
-	return json.data;
-}
-
-static FrameText
-frame_text(const char *text)
-{
-	FrameText	result = {text, text ? strlen(text) : 0};
-
-	return result;
-}
-
-static void
-send_run(Run *run)
-{
-	const Claim *claim = run->claim;
-	RunMessage	message = {{0}};
-
-	memcpy(message.id, claim->id.data, UUID_LEN);
-	message.clock_ms = claim->started_at / 1000 +
-		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * SECS_PER_DAY * 1000;
-	message.memory_limit = (int64) claim->memory_limit_kb * 1024;
-	message.max_output_chars = claim->max_output_chars;
-	message.execution = frame_text(describe(claim));
-	message.args = frame_text(claim->args);
-	message.code = frame_text(claim->code);
-	sandbox_run(run->sandbox, &message);
-}
 
 static BatchResult
 run_one(const Claim *claim, Rest *rest)
@@ -378,12 +386,27 @@ run_one(const Claim *claim, Rest *rest)
 				 claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
 	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
-	watch.renew_at = now + (int64) guc_lease * 1000 / 3;
+	watch.renew_at = rest->attention ? now : now + (int64) guc_lease * 1000 / 3;
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
-	send_run(&watch.run);
+	request_send(watch.run.sandbox, claim);
 	return watch_run(&watch);
+}
+
+/*
+ * A process that keeps what a tool of one role left in it serves nobody else:
+ * another worker takes over.
+ */
+static bool
+may_serve(const Claim *claim)
+{
+	Oid			submitter;
+
+	if (!tools_tainted(&submitter) || submitter == claim->submitter)
+		return true;
+	slot_retire();
+	return false;
 }
 
 BatchResult
@@ -392,13 +415,16 @@ execution_run_batch(ClaimBatch *batch)
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "sandbox_exec run",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outside = MemoryContextSwitchTo(memory);
-	Rest		rest = {batch->claims, 0, batch->count, batch->full};
+	Rest		rest = {batch->claims, 0, batch->count, batch->full, false};
 	BatchResult result = BATCH_DONE;
 
 	while (rest.next < rest.count && result == BATCH_DONE && !slot_should_leave())
 	{
-		const Claim *claim = &rest.claims[rest.next++];
+		const Claim *claim = &rest.claims[rest.next];
 
+		if (!may_serve(claim))
+			break;
+		rest.next++;
 		slot_running(&claim->id);
 		if (claim->submitter_exists)
 			result = run_one(claim, &rest);
@@ -411,7 +437,8 @@ execution_run_batch(ClaimBatch *batch)
 	}
 	release_rest(&rest);
 	outcome_flush();
+	batch->count = rest.next;
 	MemoryContextSwitchTo(outside);
 	MemoryContextDelete(memory);
-	return result;
+	return result == BATCH_DONE && rest.shed ? BATCH_SHED : result;
 }

@@ -16,14 +16,14 @@
 
 #define CLASS_INTERNAL MAKE_SQLSTATE('X', 'X', '0', '0', '0')
 
+/* what isn't known is left out: nil to the code */
 static void
 append_member(StringInfo object, const char *name, const char *value, int max)
 {
-	appendStringInfo(object, ", \"%s\": ", name);
 	if (value == NULL)
-		appendStringInfoString(object, "null");
-	else
-		escape_json(object, pnstrdup(value, pg_mbcliplen(value, strlen(value), max)));
+		return;
+	appendStringInfo(object, ", \"%s\": ", name);
+	escape_json(object, pnstrdup(value, pg_mbcliplen(value, strlen(value), max)));
 }
 
 char *

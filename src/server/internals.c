@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
+#include "containment.h"
 #include "funcapi.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -28,6 +29,7 @@ PG_FUNCTION_INFO_V1(server_epoch_v1);
 PG_FUNCTION_INFO_V1(live_workers_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
+PG_FUNCTION_INFO_V1(not_by_tool_v1);
 
 /* -------------------------------------------------------------------- ids */
 
@@ -169,4 +171,12 @@ limits_v1(PG_FUNCTION_ARGS)
 	if (guc_retention >= 0)
 		values[4] = interval_of(guc_retention * INT64CONST(1000));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* the SQL functions that a tool must not call begin with this */
+Datum
+not_by_tool_v1(PG_FUNCTION_ARGS)
+{
+	containment_refuse_in_tool(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	PG_RETURN_VOID();
 }

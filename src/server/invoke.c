@@ -79,7 +79,8 @@ named_arguments(const Signature *signature, const Arguments *arguments)
 }
 
 static Expr *
-call_expression(const Invocation *invocation, const Signature *signature, const Arguments *arguments)
+call_expression(const Invocation *invocation, const Signature *signature,
+				const Arguments *arguments)
 {
 	FuncExpr   *call = makeFuncExpr(invocation->function, invocation->result_type,
 									named_arguments(signature, arguments),
@@ -184,12 +185,13 @@ void
 invoke(Invocation *invocation, const Signature *signature, const Arguments *arguments,
 	   StringInfo text)
 {
-	Receiver	receiver = {{receive, receiver_startup, receiver_nothing, receiver_nothing, DestNone},
-						 invocation,
-						 text,
-						 0};
+	Receiver	receiver = {.invocation = invocation, .text = text};
 	QueryDesc  *query;
 
+	receiver.pub.receiveSlot = receive;
+	receiver.pub.rStartup = receiver_startup;
+	receiver.pub.rShutdown = receiver.pub.rDestroy = receiver_nothing;
+	receiver.pub.mydest = DestNone;
 	invocation->is_null = true;
 	if (invocation->returns_set)
 		appendStringInfoChar(text, '[');

@@ -24,14 +24,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-typedef enum Watching
-{
-	WATCH_NOTHING,
-	WATCH_TOOL,
-	WATCH_END_OF_TOOL
-} Watching;
-
-static Watching watching = WATCH_NOTHING;
+static bool watching = false;
+static bool deferring_forbidden = false;
 static Oid	watched;			/* the role whose tool it is */
 static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
 
@@ -87,7 +81,7 @@ note_function(Oid function)
 static bool
 needs_hook(Oid function)
 {
-	if (watching != WATCH_NOTHING)
+	if (watching)
 		note_function(function);
 	return next_needs_hook && next_needs_hook(function);
 }
@@ -95,7 +89,7 @@ needs_hook(Oid function)
 static void
 call_hook(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 {
-	if (watching != WATCH_NOTHING && event == FHET_START)
+	if (watching && event == FHET_START)
 		note_function(function->fn_oid);
 	if (next_call_hook)
 		next_call_hook(event, function, private);
@@ -117,17 +111,13 @@ note_block(DoStmt *block)
 	}
 }
 
-/*
- * Deferred triggers run when the tool has returned, as its submitter.  What one
- * of them deferred once more would run at commit, as whoever commits.
- */
 static void
 refuse_to_defer(ConstraintsSetStmt *statement)
 {
-	if (watching == WATCH_END_OF_TOOL && statement->deferred)
+	if (deferring_forbidden && statement->deferred)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot defer constraints in a deferred trigger of a tool")));
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot defer constraints in a deferred trigger that runs before a tool")));
 }
 
 static void
@@ -135,7 +125,7 @@ utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 			 ProcessUtilityContext context, ParamListInfo params,
 			 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
 {
-	if (watching != WATCH_NOTHING && IsA(statement->utilityStmt, DoStmt))
+	if (watching && IsA(statement->utilityStmt, DoStmt))
 		note_block((DoStmt *) statement->utilityStmt);
 	if (IsA(statement->utilityStmt, ConstraintsSetStmt))
 		refuse_to_defer((ConstraintsSetStmt *) statement->utilityStmt);
@@ -168,19 +158,20 @@ language_watch(Oid submitter)
 {
 	install();
 	watched = submitter;
-	watching = WATCH_TOOL;
-}
-
-void
-language_watch_end_of_tool(void)
-{
-	watching = WATCH_END_OF_TOOL;
+	watching = true;
 }
 
 void
 language_unwatch(void)
 {
-	watching = WATCH_NOTHING;
+	watching = false;
+}
+
+void
+language_forbid_deferring(bool forbid)
+{
+	install();
+	deferring_forbidden = forbid;
 }
 
 bool

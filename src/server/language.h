@@ -1,7 +1,7 @@
 /*
  * language.h
- *		What a tool runs that the server doesn't report: which languages, and
- *		attempts to put work off until nobody watches.
+ *		What is run that the server doesn't report: the languages of a tool, and
+ *		attempts to put work off until somebody else does it.
  *
  * Interpreters such as PL/Python and PL/Perl keep global data for as long as
  * the process lives, and so hand what one role left there to the next.  A
@@ -16,11 +16,11 @@
  */
 extern void language_watch(Oid submitter);
 
-/* the tool has returned and its deferred triggers run: nothing can be deferred */
-extern void language_watch_end_of_tool(void);
-
 /* no tool runs any more */
 extern void language_unwatch(void);
+
+/* from now on, or no longer, SET CONSTRAINTS DEFERRED is an ERROR */
+extern void language_forbid_deferring(bool forbid);
 
 /* whether this process can serve one role only, and which; for good */
 extern bool language_binds(Oid *submitter);

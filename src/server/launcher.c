@@ -33,6 +33,12 @@
 /* the launcher's own knowledge of the workers that it registered */
 static BackgroundWorkerHandle *handles[MAX_WORKERS];
 
+/*
+ * The server had no place for another process.  Until this time those that
+ * there are make do: one makes room for a database that has none.
+ */
+static TimestampTz crowded_until = 0;
+
 void
 launcher_register(void)
 {
@@ -70,6 +76,7 @@ collect_workers(void)
 			continue;
 		pfree(handles[i]);
 		handles[i] = NULL;
+		crowded_until = 0;
 		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 		if (slot->state == SLOT_STARTING && slot->pid == 0)
 		{
@@ -227,15 +234,17 @@ reserve(int *index, int *worker_no, Oid *database)
 	TimestampTz now = GetCurrentTimestamp();
 	DatabaseSlot *needy;
 	Census		census;
+	int			budget;
 	int			its_workers = 0;
 	bool		reserved = false;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	census = take_census();
+	budget = now < crowded_until ? Min(census.total, guc_workers) : guc_workers;
 	needy = most_in_need(now, &its_workers);
 	if (needy != NULL && shmem_wake_worker(needy->database))
 		needy = NULL;			/* an idle or starting one will see to it */
-	if (needy != NULL && census.total < guc_workers && census.free_slot >= 0)
+	if (needy != NULL && census.total < budget && census.free_slot >= 0)
 	{
 		WorkerSlot *slot = &shared->workers[census.free_slot];
 
@@ -259,12 +268,16 @@ reserve(int *index, int *worker_no, Oid *database)
 static void
 start_failed(int index, Oid database)
 {
+	DatabaseSlot *slot;
 	const char *reason = "no background worker could be registered; raise max_worker_processes";
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	memset(&shared->workers[index], 0, sizeof(WorkerSlot));
-	shmem_postpone(database);
+	slot = shmem_database(database);
+	if (slot != NULL)
+		slot->last_start = 0;	/* the next place is for this one */
 	LWLockRelease(shared->lock);
+	crowded_until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), TURN_MS);
 	if (shmem_set_reason(HEALTH_WORKER_START, reason))
 		ereport(LOG, (errmsg("sandbox_exec could not start a worker"), errdetail("%s.", reason)));
 }

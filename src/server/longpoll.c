@@ -114,6 +114,16 @@ longpoll_refuse_own(void)
 			 errhint("Commit first, then wait.")));
 }
 
+/* compared as intervals: now plus a huge one is no timestamp */
+static bool
+longer_than(Interval *interval, int ms)
+{
+	Interval	bound = {(TimeOffset) ms * 1000, 0, 0};
+
+	return DatumGetBool(DirectFunctionCall2(interval_gt, IntervalPGetDatum(interval),
+											IntervalPGetDatum(&bound)));
+}
+
 TimestampTz
 longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name, int longest_ms)
 {
@@ -121,7 +131,7 @@ longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name, int l
 	TimestampTz latest = TimestampTzPlusMilliseconds(now, longest_ms);
 	TimestampTz asked = latest;
 
-	if (!PG_ARGISNULL(argument))
+	if (!PG_ARGISNULL(argument) && !longer_than(PG_GETARG_INTERVAL_P(argument), longest_ms))
 		asked = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 														TimestampTzGetDatum(now),
 														PG_GETARG_DATUM(argument)));

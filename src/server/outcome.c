@@ -7,6 +7,7 @@
 #include "lib/ilist.h"
 #include "outcome.h"
 #include "portability/instr_time.h"
+#include "store_pause.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/memutils.h"
@@ -16,6 +17,11 @@
 #define BUSY_RETRY_US INT64CONST(50000)
 #define ERROR_RETRY_US INT64CONST(1000000)
 
+/* JSON written by one statement, about; and more than waits while claims go on */
+#define STATEMENT_BYTES (4 * 1024 * 1024)
+#define ENOUGH_BYTES (16 * 1024 * 1024)
+#define ENOUGH_OUTCOMES 200
+
 /* one that waits; it lives in a memory context of its own */
 typedef struct Waiting
 {
@@ -24,13 +30,16 @@ typedef struct Waiting
 	pg_uuid_t	id;
 	int64		added;			/* outcome_clock() */
 	int64		retry_at;		/* 0: was never tried */
+	int64		retry_after;	/* the wait before that, doubled each time */
+	size_t		bytes;			/* of json */
 	char	   *json;			/* the object for finalize_many */
-	Claim		claim;			/* its id and token only */
+	Claim		claim;			/* its id, its token and has_parent only */
 	Outcome		outcome;		/* what json was made of; texts are ours */
 } Waiting;
 
 static dlist_head waiting = DLIST_STATIC_INIT(waiting);
 static int	waiting_count = 0;
+static size_t waiting_bytes = 0;
 
 int64
 outcome_clock(void)
@@ -106,15 +115,18 @@ outcome_add(const Claim *claim, const Outcome *outcome)
 	one->added = outcome_clock();
 	one->claim.id = claim->id;
 	one->claim.token = claim->token;
-	one->outcome = *outcome;	/* status is one of three constants */
+	one->claim.has_parent = claim->has_parent;
+	one->outcome = *outcome;	/* status is one of four constants */
 	one->outcome.result = copy(outcome->result);
 	one->outcome.error = copy(outcome->error);
 	one->outcome.error_code = copy(outcome->error_code);
 	one->outcome.runtime_version = copy(outcome->runtime_version);
 	one->outcome.events = copy(outcome->events);
 	one->json = build(claim, outcome);
+	one->bytes = strlen(one->json);
 	dlist_push_tail(&waiting, &one->node);
 	waiting_count++;
+	waiting_bytes += one->bytes;
 	MemoryContextSwitchTo(outside);
 }
 
@@ -153,6 +165,12 @@ int
 outcome_count(void)
 {
 	return waiting_count;
+}
+
+bool
+outcome_enough(void)
+{
+	return waiting_count >= ENOUGH_OUTCOMES || waiting_bytes >= ENOUGH_BYTES;
 }
 
 int64
@@ -196,7 +214,35 @@ forget(Waiting *one)
 {
 	dlist_delete(&one->node);
 	waiting_count--;
+	waiting_bytes -= one->bytes;
 	MemoryContextDelete(one->memory);
+}
+
+/* somebody holds its row, perhaps for long */
+static void
+retry_later(Waiting *one, int64 now)
+{
+	one->retry_after = Min(Max(one->retry_after * 2, BUSY_RETRY_US), ERROR_RETRY_US);
+	one->retry_at = now + one->retry_after;
+}
+
+/*
+ * Children ended: have those go on that wait for them.  They are other rows than
+ * the outcomes', hence another transaction; what it doesn't do repair will.
+ */
+static void
+tell_parents(Waiting *const *some, const Recorded *recorded, int count)
+{
+	pg_uuid_t  *children = palloc(sizeof(pg_uuid_t) * count);
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (some[i]->claim.has_parent && recorded[i] == RECORDED_YES)
+			children[n++] = some[i]->id;
+	if (n > 0)
+		(void) store_tell_parents(children, n);
+	pfree(children);
 }
 
 /*
@@ -231,10 +277,12 @@ write_together(Waiting **some, int count)
 		result = store_finalize(json.data, ids, count, recorded);
 		wakeup_mute_notify(false);
 	}
+	if (result == XACT_DONE)
+		tell_parents(some, recorded, count);
 	for (i = 0; i < count && result == XACT_DONE; i++)
 	{
 		if (recorded[i] == RECORDED_BUSY)
-			some[i]->retry_at = now + BUSY_RETRY_US;
+			retry_later(some[i], now);
 		else
 			forget(some[i]);
 	}
@@ -274,27 +322,88 @@ write_alone(Waiting *one)
 	one->retry_at = outcome_clock() + ERROR_RETRY_US;
 }
 
+/*
+ * One that waits for answers leaves this worker.  Its row may be held by whoever
+ * is about to answer; that stalls nobody but itself.
+ */
+static void
+write_pause(Waiting *one)
+{
+	Recorded	recorded = RECORDED_REFUSED;
+	XactResult	result = store_suspend(&one->claim, one->outcome.events, &recorded);
+	int			sqlerrcode;
+
+	xact_last_error(&sqlerrcode);
+	if (result == XACT_FAILED && is_its_own_fault(sqlerrcode))
+	{
+		/* listeners are a courtesy, and the log is not worth more than the rest */
+		wakeup_mute_notify(true);
+		result = store_suspend(&one->claim, one->outcome.events, &recorded);
+		if (result == XACT_FAILED)
+			result = store_suspend(&one->claim, NULL, &recorded);
+		wakeup_mute_notify(false);
+	}
+	if (result == XACT_DONE && recorded != RECORDED_BUSY)
+		forget(one);
+	else if (result == XACT_DONE)
+		retry_later(one, outcome_clock());
+	else
+		one->retry_at = outcome_clock() + ERROR_RETRY_US;
+}
+
+static bool
+is_pause(const Waiting *one)
+{
+	return strcmp(one->outcome.status, OUTCOME_PAUSED) == 0;
+}
+
+static void
+write_some(Waiting **some, int count)
+{
+	int			i;
+
+	if (count > 0 && !write_together(some, count))
+		for (i = 0; i < count; i++)
+			write_alone(some[i]);
+}
+
 void
 outcome_flush(void)
 {
 	int64		now = outcome_clock();
-	Waiting   **some;
+	Waiting   **due;
 	int			count = 0;
-	dlist_iter	iter;
+	dlist_mutable_iter iter;
+	int			begin = 0;
+	size_t		bytes = 0;
 	int			i;
 
 	if (waiting_count == 0)
 		return;
-	some = palloc(sizeof(Waiting *) * waiting_count);
-	dlist_foreach(iter, &waiting)
+	due = palloc(sizeof(Waiting *) * waiting_count);
+	dlist_foreach_modify(iter, &waiting)
 	{
 		Waiting    *one = dlist_container(Waiting, node, iter.cur);
 
-		if (one->retry_at <= now)
-			some[count++] = one;
+		if (one->retry_at > now)
+			continue;
+		if (is_pause(one))
+			write_pause(one);
+		else
+			due[count++] = one;
 	}
-	if (count > 0 && !write_together(some, count))
-		for (i = 0; i < count; i++)
-			write_alone(some[i]);
-	pfree(some);
+	for (i = 0; i < count; i++)
+	{
+		size_t		next = due[i]->bytes;
+
+		if (bytes + next > STATEMENT_BYTES)
+		{
+			write_some(due + begin, i - begin);
+			begin = i;
+			bytes = 0;
+		}
+		bytes += next;
+	}
+	write_some(due + begin, count - begin);
+	pfree(due);
 }

@@ -11,10 +11,13 @@
 
 #include "store.h"
 
+/* it has not ended, but waits for answers; with events only */
+#define OUTCOME_PAUSED "paused"
+
 /* what an execution came to; texts are copied */
 typedef struct Outcome
 {
-	const char *status;			/* succeeded, failed or timed_out */
+	const char *status;			/* succeeded, failed or timed_out; or OUTCOME_PAUSED */
 	const char *result;			/* JSON text, or NULL */
 	bool		has_exit_code;
 	int			exit_code;
@@ -29,6 +32,9 @@ extern void outcome_add(const Claim *claim, const Outcome *outcome);
 /* how many wait; and since when the oldest that was never tried (0: none) */
 extern int	outcome_count(void);
 extern int64 outcome_waiting_since(void);
+
+/* so much waits, for rows that others hold, that no more is to be claimed */
+extern bool outcome_enough(void);
 
 /*
  * Try to write all that may be tried now.  Those of locked rows, and all of

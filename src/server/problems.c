@@ -19,9 +19,6 @@
 #include "utils/resowner.h"
 #include "utils/typcache.h"
 
-/* problems that are told; more are counted */
-#define PROBLEMS_TOLD 20
-
 static void
 add_problem(Problems *problems, const char *path, const char *what)
 {
@@ -283,12 +280,22 @@ probe_fields(const char *path, TupleDesc columns, JsonbContainer *object, Proble
 	for (i = 0; i < columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i);
-		JsonbValue *value = column->attisdropped ? NULL : arguments_member(object, NameStr(column->attname));
+		JsonbValue *value = NULL;
 
+		if (!column->attisdropped)
+			value = arguments_member(object, NameStr(column->attname));
 		if (value != NULL)
 			probe(field_path(path, NameStr(column->attname)), column->atttypid, value, problems);
 	}
 	ReleaseTupleDesc(columns);
+}
+
+/* null is fine for every type, and a string may be a literal of any */
+static bool
+should_be_object(Oid type, const JsonbValue *value)
+{
+	return get_typtype(getBaseType(type)) == TYPTYPE_COMPOSITE &&
+		value->type != jbvNull && value->type != jbvString && !is_container(value, JB_FOBJECT);
 }
 
 /* the problem lies in a part of the value, or else in the whole */
@@ -303,6 +310,8 @@ probe(const char *path, Oid type, JsonbValue *value, Problems *problems)
 	check_stack_depth();
 	if (message == NULL)
 		return;
+	if (should_be_object(type, value))
+		message = "expected JSON object";	/* the server names a function of its own */
 	if (OidIsValid(element) && is_container(value, JB_FARRAY))
 		probe_elements(path, type, element, value->val.binary.data, problems);
 	else if (is_container(value, JB_FOBJECT) && (columns = columns_of(type)) != NULL)

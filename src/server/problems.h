@@ -9,9 +9,12 @@
 #include "arguments.h"
 #include "lib/stringinfo.h"
 
+/* so many are told; no more are looked for */
+#define PROBLEMS_TOLD 20
+
 typedef struct Problems
 {
-	int			count;
+	int			count;			/* PROBLEMS_TOLD: there may be more */
 	char	   *first;			/* NULL when there is none */
 	StringInfoData lines;		/* the first ones, one a line: "path: what is wrong" */
 } Problems;

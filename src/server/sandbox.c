@@ -185,6 +185,8 @@ take(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message
 			sandbox->calling = true;
 			result = SANDBOX_CALL;
 		}
+		else if (type == MESSAGE_SUSPEND && message_get_suspend(payload))
+			result = SANDBOX_SUSPEND;
 	}
 	if (result == SANDBOX_DEAD)
 		sandbox->broke_protocol = true;

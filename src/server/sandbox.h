@@ -18,6 +18,7 @@ typedef enum SandboxResult
 {
 	SANDBOX_WOKEN,				/* the latch was set, or the time is over */
 	SANDBOX_CALL,				/* the code waits for the answer to a call */
+	SANDBOX_SUSPEND,			/* the code waits for answers that will come to a later attempt */
 	SANDBOX_DONE,				/* the code ended */
 	SANDBOX_DEAD				/* the runner is gone or cannot be trusted */
 } SandboxResult;

@@ -102,6 +102,14 @@ slot_should_leave(void)
 }
 
 void
+slot_retire(void)
+{
+	lock();
+	self->yield = true;
+	unlock();
+}
+
+void
 slot_leave(void)
 {
 	leaves_claims = true;

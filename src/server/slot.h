@@ -30,6 +30,9 @@ extern bool slot_should_leave(void);
 /* leaves while the queue may hold more */
 extern void slot_leaves_work(void);
 
+/* leave when the current execution has ended, as if asked to */
+extern void slot_retire(void);
+
 /* leave, and leave claims behind: they go back when this worker is gone */
 extern void slot_leave(void);
 

@@ -173,6 +173,7 @@ convert_params(Jsonb *params, const Oid *types, int count)
 	ParamListInfo list = makeParamList(count);
 	StringInfoData sql;
 	Datum		values[1];
+	int			rc;
 	int			i;
 
 	if (!JB_ROOT_IS_ARRAY(params) || JB_ROOT_IS_SCALAR(params))
@@ -195,13 +196,15 @@ convert_params(Jsonb *params, const Oid *types, int count)
 		appendStringInfo(&sql, "%s\"%d\" %s", i > 0 ? ", " : "", i + 1, format_type_be_qualified(types[i]));
 	appendStringInfoChar(&sql, ')');
 	values[0] = numbered(params, count);
-	if (SPI_execute_with_args(sql.data, 1, (Oid[]){JSONBOID}, values, NULL, true, 1) != SPI_OK_SELECT)
+	rc = SPI_execute_with_args(sql.data, 1, (Oid[]){JSONBOID}, values, NULL, true, 1);
+	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "could not convert parameters");
 	for (i = 0; i < count; i++)
 	{
 		ParamExternData *param = &list->params[i];
 
-		param->value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &param->isnull);
+		param->value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1,
+									 &param->isnull);
 		param->ptype = types[i];
 		param->pflags = PARAM_FLAG_CONST;
 	}

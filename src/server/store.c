@@ -76,6 +76,7 @@ take_claim(Claim *claim, SpiRow *row)
 								 guc_memory_limit);
 	claim->started_at = DatumGetTimestampTz(spi_datum(row, "started_at"));
 	claim->attempt = DatumGetInt32(spi_datum(row, "attempt"));
+	claim->has_parent = spi_text(row, "parent_id") != NULL;
 	claim->logged_count = DatumGetInt64(spi_datum(row, "log_pos")) > 1 ? LOG_UNREAD : 0;
 }
 
@@ -96,7 +97,7 @@ read_log(Claim *claim, MemoryContext into)
 	MemoryContext outside;
 	int			i;
 
-	spi_execute(&plan, "SELECT pos, type, coalesce((data -> 'truncated')::pg_catalog.bool, false) AS truncated, "
+	spi_execute(&plan, "SELECT pos, type, coalesce(data -> 'truncated' OPERATOR(pg_catalog.=) 'true', false) AS truncated, "
 					   "CASE type WHEN 'custom' THEN data::pg_catalog.text ELSE data ->> 'text' END AS text "
 					   "FROM sandbox_exec.event WHERE execution_id = $1 AND type IN ('stdout', 'stderr', 'custom') ORDER BY pos",
 				1, (Oid[]){UUIDOID}, values, NULL);

@@ -32,6 +32,7 @@ typedef struct Claim
 	int			memory_limit_kb;
 	TimestampTz started_at;		/* of its first attempt: the logical clock */
 	int			attempt;		/* from 1 */
+	bool		has_parent;		/* somebody may wait for its end */
 	LoggedEvent *logged;		/* output that earlier attempts left in the log */
 	int			logged_count;
 } Claim;

@@ -79,7 +79,8 @@ fail_arguments(Attempt *attempt, const Signature *signature, const Problems *pro
 
 	failure.message = psprintf("invalid arguments: %s", problems->first);
 	if (problems->count > 1)
-		failure.message = psprintf("%s (and %d more)", failure.message, problems->count - 1);
+		failure.message = psprintf("%s (and %s%d more)", failure.message,
+								   problems->count < PROBLEMS_TOLD ? "" : "at least ", problems->count - 1);
 	failure.detail = problems->lines.data;
 	failure.hint = arguments[0] == '\0' ? "It takes no arguments." :
 										  psprintf("Its arguments are: %s.", arguments);
@@ -134,6 +135,8 @@ call_function(Attempt *attempt, Form_pg_proc function, const Signature *signatur
 		return;
 	arguments_convert(signature, attempt->run->args, &arguments);
 	attempt->converting = false;
+	if (attempt->run->check_only)
+		return;
 
 	MemoryContextSwitchTo(attempt->context);
 	initStringInfo(&text);

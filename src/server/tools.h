@@ -15,6 +15,7 @@ typedef struct ToolRun
 	const char *signature;		/* its text, for messages */
 	Jsonb	   *args;			/* an object, or NULL */
 	int			timeout_ms;
+	bool		check_only;		/* see whether it could be called so; value is NULL then */
 	Containment containment;	/* as whom and for what; own_search_path is filled in */
 } ToolRun;
 
@@ -45,7 +46,8 @@ extern void tools_run(ToolRun *run, ToolResult *result);
 
 /*
  * True when this process ran something that keeps data for the whole process:
- * it must serve nobody but *submitter any more (see language.h).
+ * it must serve nobody but *submitter any more (see language.h).  tools_run()
+ * raises an ERROR for others.
  */
 extern bool tools_tainted(Oid *submitter);
 

@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "containment.h"
 #include "executor/spi.h"
 #include "guc.h"
 #include "longpoll.h"
@@ -103,6 +104,7 @@ wait_v1(PG_FUNCTION_ARGS)
 	Wait		wait = {0};
 	TimestampTz deadline;
 
+	containment_refuse_in_tool("wait()");
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -99,11 +99,17 @@ nap(long ms)
 
 /* ------------------------------------------------------------------ working */
 
-/* follow the time that executions take; long ones are claimed one by one */
+/*
+ * Follow the time that executions take; long ones are claimed one by one, and
+ * so are those that call tools which may take long.
+ */
 static void
-adapt_batch_size(Worker *worker, int count, int64 elapsed_us)
+adapt_batch_size(Worker *worker, BatchResult result, int count, int64 elapsed_us)
 {
-	int64		fits = BATCH_TARGET_US / Max(elapsed_us / count, 1);
+	int64		fits = BATCH_TARGET_US / Max(elapsed_us / Max(count, 1), 1);
+
+	if (result == BATCH_SHED)
+		fits = 1;
 
 	fits = Min(fits, (int64) worker->batch_size * BATCH_GROWTH);
 	worker->batch_size = (int) Max(Min(fits, BATCH_MAX), 1);
@@ -113,7 +119,7 @@ adapt_batch_size(Worker *worker, int count, int64 elapsed_us)
 static void
 after_batch(Worker *worker, BatchResult result)
 {
-	if (result == BATCH_DONE)
+	if (result != BATCH_NO_RUNNER)
 	{
 		worker->failures = 0;
 		return;
@@ -127,16 +133,17 @@ static void
 run_batch(Worker *worker, ClaimBatch *batch)
 {
 	int64		began = outcome_clock();
-	int			count = batch->count;
+	BatchResult result;
 
 	if (batch->full && worker->batch_size > 1)
 		slot_ask_for_help();
 	slot_holds(true);
-	after_batch(worker, execution_run_batch(batch));
+	result = execution_run_batch(batch);
+	after_batch(worker, result);
 	if (outcome_count() == 0)
 		slot_holds(false);
 	if (worker->failures == 0)
-		adapt_batch_size(worker, count, outcome_clock() - began);
+		adapt_batch_size(worker, result, batch->count, outcome_clock() - began);
 }
 
 /* ------------------------------------------------------------------- idling */
@@ -175,7 +182,7 @@ idle(Worker *worker)
 		slot_holds(false);
 	if (idle_for_too_long(worker, now))
 		return false;
-	if (slot_idle())
+	if (outcome_enough() || slot_idle())
 	{
 		pgstat_report_activity(STATE_IDLE, NULL);
 		nap(time_to_sleep(worker, now));
@@ -192,6 +199,9 @@ claim_and_run(Worker *worker, bool *found)
 	ClaimBatch	batch;
 	XactResult	result;
 
+	*found = false;
+	if (outcome_enough())
+		return XACT_DONE;		/* first get rid of these */
 	slot_claiming();
 	result = store_claim(worker->batch_size, slot_worker_no(), &batch);
 	*found = result == XACT_DONE && batch.count > 0;
@@ -236,7 +246,7 @@ work(Worker *worker)
 	while (stay && !slot_should_leave())
 	{
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		xact_check_interrupts();
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
@@ -257,7 +267,7 @@ sandbox_exec_worker_main(Datum arg)
 
 	memcpy(&worker_no, MyBgworkerEntry->bgw_extra, sizeof(worker_no));
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	xact_handle_signals();
 	BackgroundWorkerUnblockSignals();
 	if (!slot_attach(DatumGetInt32(arg), worker_no, &database))
 		proc_exit(0);

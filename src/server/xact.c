@@ -19,7 +19,9 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "postmaster/interrupt.h"
 #include "shmem.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -27,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "xact.h"
 
@@ -37,6 +40,57 @@ static TimestampTz logged_at = 0;
 
 /* the same SQLSTATE is not logged again within this time */
 #define QUIET_MS (60 * 1000)
+
+/*
+ * A shutdown lets a transaction finish, but not one that takes longer than this:
+ * it may wait for a standby that never answers.
+ */
+#define PATIENCE_MS 2000
+
+static TimeoutId patience;
+static volatile sig_atomic_t in_transaction = false;
+static volatile sig_atomic_t patience_over = false;
+
+static void
+die_if_asked(void)
+{
+	if (!in_transaction || !patience_over || !ShutdownRequestPending)
+		return;
+	InterruptPending = true;
+	ProcDiePending = true;
+	SetLatch(MyLatch);
+}
+
+static void
+run_out_of_patience(void)
+{
+	patience_over = true;
+	die_if_asked();
+}
+
+static void
+handle_sigterm(SIGNAL_ARGS)
+{
+	int			save_errno = errno;
+
+	ShutdownRequestPending = true;
+	SetLatch(MyLatch);
+	die_if_asked();
+	errno = save_errno;
+}
+
+void
+xact_handle_signals(void)
+{
+	pqsignal(SIGTERM, handle_sigterm);
+}
+
+void
+xact_check_interrupts(void)
+{
+	QueryCancelPending = false;
+	CHECK_FOR_INTERRUPTS();
+}
 
 /* the extension's oid, and whether its version is ours; InvalidOid when absent */
 static Oid
@@ -94,6 +148,14 @@ lock_extension(void)
 static void
 begin(void)
 {
+	static bool registered = false;
+
+	if (!registered)
+		patience = RegisterTimeout(USER_TIMEOUT, run_out_of_patience);
+	registered = true;
+	patience_over = false;
+	in_transaction = true;
+	enable_timeout_after(patience, PATIENCE_MS);
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -148,6 +210,8 @@ xact_run(XactBody body, void *arg)
 		result = XACT_FAILED;
 	}
 	PG_END_TRY();
+	in_transaction = false;
+	disable_timeout(patience, false);
 	MemoryContextSwitchTo(outside);
 	return result;
 }

@@ -28,6 +28,19 @@ typedef void (*XactBody)(void *arg);
  */
 extern XactResult xact_run(XactBody body, void *arg);
 
+/*
+ * Install the handler of SIGTERM.  It sets ShutdownRequestPending, which ends
+ * what goes on between transactions; one transaction may finish, but is
+ * ended, with its process, when it takes long.
+ */
+extern void xact_handle_signals(void);
+
+/*
+ * Outside of transactions.  A request to cancel is for a statement, and there is
+ * none: it is forgotten.
+ */
+extern void xact_check_interrupts(void);
+
 /* message and SQLSTATE of the last XACT_FAILED */
 extern const char *xact_last_error(int *sqlerrcode);
 

@@ -35,6 +35,8 @@ FROM (VALUES
      'Has code run as an execution of its own, with at most the tools of this one; returns its id at once.'),
     ('executions.get', 'sandbox_exec._executions_get(uuid)',
      'Returns status, result and output of an execution that this one enqueued.'),
+    ('executions.wait', 'sandbox_exec._executions_wait(uuid)',
+     'Waits until an execution that this one enqueued has ended, and returns status, result and output.'),
     ('sql.query', 'sandbox_exec._sql_query(text, jsonb, integer)',
      'Runs one SQL query that only reads, with values for $1, $2, ... in params. Returns {rows, truncated}; '
      'truncated is true when there are more than max_rows.'),
@@ -46,29 +48,31 @@ FROM (VALUES
 -- select from the view
 CREATE FUNCTION sandbox_exec._tools()
 RETURNS TABLE (name text, kind text, trusted boolean, function text, function_oid oid, schema oid, description text,
-               arguments jsonb, created_at timestamptz)
+               arguments jsonb, requires_approval boolean, created_at timestamptz)
     LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT t.name, t.kind, t.trusted, t.function, f.oid, (SELECT p.pronamespace FROM pg_proc p WHERE p.oid = f.oid),
            coalesce(t.description, obj_description(f.oid, 'pg_proc')),
            coalesce(t.arguments_schema, CASE WHEN f.oid IS NOT NULL THEN sandbox_exec._arguments_schema(f.oid) END),
-           t.created_at
+           t.requires_approval, t.created_at
     FROM sandbox_exec.tool t CROSS JOIN LATERAL (SELECT sandbox_exec._resolve(t.function)::oid) f(oid)
 $$;
 
 -- what there is to grant: what the user may execute
 CREATE VIEW sandbox_exec.tools WITH (security_barrier) AS
-SELECT t.name, t.kind, t.function, t.description, t.arguments, t.function_oid IS NOT NULL AS available, t.created_at
+SELECT t.name, t.kind, t.function, t.description, t.arguments, t.requires_approval,
+       t.function_oid IS NOT NULL OR t.kind = 'external' AS available, t.created_at
 FROM sandbox_exec._tools() t
 WHERE t.trusted OR t.function_oid IS NULL
       OR has_function_privilege(t.function_oid, 'EXECUTE') AND has_schema_privilege(t.schema, 'USAGE');
 
 COMMENT ON VIEW sandbox_exec.tools IS 'tools that the current user may grant to executions';
 COMMENT ON COLUMN sandbox_exec.tools.name IS 'what code calls it, and enqueue() grants';
-COMMENT ON COLUMN sandbox_exec.tools.kind IS 'sql: registered by register_tool(); builtin: came with the extension';
-COMMENT ON COLUMN sandbox_exec.tools.function IS 'signature of the function behind it';
+COMMENT ON COLUMN sandbox_exec.tools.kind IS 'sql: a function of this database; external: the application answers; builtin: came with the extension';
+COMMENT ON COLUMN sandbox_exec.tools.function IS 'signature of the function behind it; null: external';
 COMMENT ON COLUMN sandbox_exec.tools.description IS 'what it does';
 COMMENT ON COLUMN sandbox_exec.tools.arguments IS 'JSON Schema of its arguments';
+COMMENT ON COLUMN sandbox_exec.tools.requires_approval IS 'each call of it waits until somebody approves';
 COMMENT ON COLUMN sandbox_exec.tools.available IS 'false: the function is gone, and calls fail';
 COMMENT ON COLUMN sandbox_exec.tools.created_at IS 'when it was registered';
 
@@ -90,4 +94,4 @@ SELECT p.pattern, p.owner, p.action FROM sandbox_exec.policy p;
 COMMENT ON VIEW sandbox_exec.policies IS 'policies in force; see set_policy()';
 COMMENT ON COLUMN sandbox_exec.policies.pattern IS 'the tools that it is about';
 COMMENT ON COLUMN sandbox_exec.policies.owner IS 'whom it is about; null: everybody';
-COMMENT ON COLUMN sandbox_exec.policies.action IS 'allow or block';
+COMMENT ON COLUMN sandbox_exec.policies.action IS 'allow, require_approval or block';

@@ -12,14 +12,22 @@
  *      lost        the token no longer holds
  *      cancelled   a cancel was requested
  *      recorded    an earlier attempt made this call: give outcome and value
+ *      pending     ... and it waits for its answer
  *      diverged    ... but the journal has another one there; value says so
  *      limit       too many calls: give outcome and value, journal nothing
  *      answer      give outcome and value, journal record, or value where null
  *      run         run the function
+ *      approve     see that the function could be run, and pause, or give what is wrong
+ *      pause       journal the call as pending, with this pause
+ *      sleep       wait for wait_ms, and ask again
+ *
+ * Where approved is true the journal has the call, and somebody let it be made:
+ * answer and run are the end of that row, not a new one.
  */
 CREATE FUNCTION sandbox_exec._call_begin(
-    id uuid, token uuid, seq integer, kind text, name text, args jsonb, by_worker boolean,
+    id uuid, token uuid, seq integer, kind text, name text, args jsonb, by_worker boolean, slept boolean,
     OUT verdict text, OUT outcome text, OUT value jsonb, OUT record jsonb, OUT at timestamptz,
+    OUT delivered_no integer, OUT approved boolean, OUT pause jsonb, OUT wait_ms integer,
     OUT function text, OUT function_oid oid, OUT trusted boolean, OUT submitter regrole,
     OUT owner text, OUT org_id text, OUT thread_id text, OUT lease_expires_at timestamptz)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -28,7 +36,6 @@ AS $$
 DECLARE
     e sandbox_exec.execution;
     c sandbox_exec.call;
-    grants text[];
 BEGIN
     PERFORM sandbox_exec._check_call(id, token, seq, kind, name, args);
     SELECT * INTO e FROM sandbox_exec.execution x
@@ -44,25 +51,29 @@ BEGIN
         RETURN;
     END IF;
 
-    IF seq BETWEEN 1 AND e.call_count THEN
+    approved := seq BETWEEN 1 AND e.call_count;
+    IF approved THEN
         SELECT * INTO c FROM sandbox_exec.call x WHERE x.execution_id = _call_begin.id AND x.seq = _call_begin.seq;
-        IF (c.kind, c.name, c.args) IS NOT DISTINCT FROM (kind, name, args) THEN
-            verdict := 'recorded';
-            outcome := c.outcome;
-            value := sandbox_exec._recorded_value(c.kind, c.name, c.outcome, c.value);
-            at := c.created_at;
-        ELSE
+        IF (c.kind, c.name, c.args) IS DISTINCT FROM (kind, name, args) THEN
             verdict := 'diverged';
             value := to_jsonb(format('call %s differs from the one that an earlier attempt made: %s then, %s now', seq,
                                      sandbox_exec._call_text(c.kind, c.name, c.args),
                                      sandbox_exec._call_text(kind, name, args)));
+            RETURN;
+        ELSIF c.outcome <> 'pending' THEN
+            verdict := 'recorded';
+            outcome := c.outcome;
+            value := sandbox_exec._recorded_value(c.kind, c.name, c.outcome, c.value);
+            at := c.created_at;
+            delivered_no := c.delivered_no;
+            RETURN;
+        ELSIF c.delivered_no IS NULL THEN
+            verdict := 'pending';
+            RETURN;
         END IF;
-        RETURN;
-    END IF;
-
-    outcome := 'error';
-    IF e.call_count >= 1000 OR e.journal_size > 33554432 THEN
+    ELSIF e.call_count >= 1000 OR e.journal_size > 33554432 THEN
         verdict := 'limit';
+        outcome := 'error';
         value := sandbox_exec._call_error('too_many_calls', 'this execution has made too many calls', name,
             format('It has made %s calls, and their arguments and results have %s bytes; the limits are 1000 and 33554432.',
                    e.call_count, e.journal_size),
@@ -74,8 +85,8 @@ BEGIN
             HINT = 'Number the calls of the code from 1 in the order in which it makes them.';
     END IF;
 
-    verdict := 'answer';
     IF kind = 'module' THEN
+        verdict := 'answer';
         SELECT 'ok', m.value, m.record INTO outcome, value, record FROM sandbox_exec._require(name) m;
         IF NOT FOUND THEN
             outcome := 'error';
@@ -83,33 +94,28 @@ BEGIN
                 'No module of that name is registered.', NULL);
         END IF;
         RETURN;
+    ELSIF kind IN ('tool', 'child') THEN
+        SELECT * INTO verdict, value, pause, function, function_oid, trusted
+        FROM sandbox_exec._call_tool(e, name, args, approved);
+        outcome := CASE verdict WHEN 'answer' THEN 'error' END;
     END IF;
-
-    SELECT i.tools, t.function, t.trusted INTO grants, function, trusted
-    FROM sandbox_exec.execution_input i LEFT JOIN sandbox_exec.tool t ON t.name = _call_begin.name
-    WHERE i.id = _call_begin.id;
-    IF function IS NULL OR NOT sandbox_exec._is_granted(name, grants) THEN
-        value := sandbox_exec._tool_not_found(id, name);
-    ELSIF sandbox_exec._is_blocked(name, e.owner) THEN
-        value := sandbox_exec._call_error('tool_blocked', format('tool "%s" is blocked', name), name,
-            'A policy of this database forbids it.', 'Do without, or ask an administrator.');
-    ELSIF NOT EXISTS (SELECT FROM pg_authid r WHERE r.oid = e.submitter) THEN
-        value := sandbox_exec._call_error('submitter_dropped', 'the role that submitted this execution no longer exists', name,
-            NULL, NULL);
-    ELSE
-        function_oid := sandbox_exec._resolve(function);
-        IF function_oid IS NULL THEN
-            value := sandbox_exec._call_error('tool_not_found', format('the function of tool "%s" no longer exists', name), name,
-                format('It was %s.', function), NULL);
-        ELSE
-            verdict := 'run';
-            outcome := NULL;
-            submitter := e.submitter;
-            owner := e.owner;
-            org_id := e.org_id;
-            thread_id := e.thread_id;
-            lease_expires_at := e.lease_expires_at;
-        END IF;
+    IF verdict IS NULL THEN
+        SELECT * INTO verdict, outcome, value, pause, wait_ms FROM sandbox_exec._pause_for(e, kind, args, slept);
+    END IF;
+    IF verdict IN ('run', 'approve') THEN
+        submitter := e.submitter;
+        owner := e.owner;
+        org_id := e.org_id;
+        thread_id := e.thread_id;
+        lease_expires_at := e.lease_expires_at;
+    END IF;
+    IF pause IS NOT NULL AND e.open_pauses >= 100 THEN
+        verdict := 'answer';
+        outcome := 'error';
+        value := sandbox_exec._call_error('too_many_pauses', 'this execution waits for too many answers',
+            CASE kind WHEN 'tool' THEN name END,
+            'It waits for 100, which is the limit.', 'Wait for some of them before making more such calls.');
+        pause := NULL;
     END IF;
 END
 $$;

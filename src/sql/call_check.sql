@@ -1,10 +1,13 @@
 /*
  * What call accepts from executors.  Mistakes of the code never get here: an
  * executor raises those in the code.
+ *
+ * In the way of a call, only _call_begin() and _call_end() pin a search_path:
+ * it costs as much as a query, and what they call has theirs.
  */
 CREATE FUNCTION sandbox_exec._check_call(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
 RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     missing CONSTANT text := CASE WHEN seq IS NULL THEN 'seq' WHEN kind IS NULL THEN 'kind' WHEN name IS NULL THEN 'name' END;
@@ -13,19 +16,23 @@ BEGIN
     IF missing IS NOT NULL THEN
         RAISE EXCEPTION '% must not be null', missing USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the number of the call, its kind, and the name of what the code calls.';
-    ELSIF kind NOT IN ('tool', 'module') THEN
+    ELSIF kind NOT IN ('tool', 'module', 'ask', 'sleep', 'event', 'child') THEN
         RAISE EXCEPTION 'unknown kind of call "%"', kind USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'The code calls tools, or requires modules.',
-            HINT = 'Give tool or module.';
+            DETAIL = 'The code calls tools, requires modules, asks, sleeps, or waits for an event or a child.',
+            HINT = 'Give tool, module, ask, sleep, event or child.';
     ELSIF length(name) NOT BETWEEN 1 AND 255 THEN
         RAISE EXCEPTION 'name is out of bounds' USING ERRCODE = 'program_limit_exceeded',
             DETAIL = format('It has %s characters.', length(name)),
             HINT = 'Raise such a name as an error in the code: names have 1 to 255 characters.';
-    ELSIF kind = 'tool' AND jsonb_typeof(args) <> 'object' OR kind = 'module' AND args IS NOT NULL THEN
-        RAISE EXCEPTION 'args of a % must be %', kind, CASE kind WHEN 'tool' THEN 'a JSON object' ELSE 'null' END
+    ELSIF name <> (CASE kind WHEN 'ask' THEN 'ask' WHEN 'sleep' THEN 'sleep' WHEN 'child' THEN 'executions.wait' END) THEN
+        RAISE EXCEPTION 'name does not go with the kind' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('It is "%s", and the kind is %s.', name, kind),
+            HINT = 'Give ask for ask, sleep for sleep, and executions.wait for child.';
+    ELSIF kind <> 'module' AND jsonb_typeof(args) <> 'object' OR kind = 'module' AND args IS NOT NULL THEN
+        RAISE EXCEPTION 'args of kind % must be %', kind, CASE kind WHEN 'module' THEN 'null' ELSE 'a JSON object' END
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = format('It is of JSON type %s.', jsonb_typeof(args)),
-                  HINT = 'Tools take their arguments by name; leave args out where there are none.';
+                  HINT = 'Arguments have names; leave args out where there are none.';
     ELSIF octet_length(args::text) > 1048576 THEN
         RAISE EXCEPTION 'args is too large' USING ERRCODE = 'program_limit_exceeded',
             DETAIL = format('It has %s bytes as text; the limit is 1048576.', octet_length(args::text)),

@@ -1,5 +1,5 @@
 /*
- * cancel: a queued execution ends at once; a running one is marked, and from
+ * cancel: a queued or paused execution ends at once; a running one is marked, and from
  * then on whatever ends its attempt ends it as cancelled.
  */
 CREATE FUNCTION sandbox_exec._cancel(caller regrole, id uuid, reason text, owner text) RETURNS boolean
@@ -18,23 +18,24 @@ BEGIN
             HINT = 'Use a shorter text.';
     END IF;
 
-    SELECT e.status, e.cancel_requested_at, e.worker_epoch, e.worker_no INTO found_row
+    SELECT e.status, e.parent_id, e.cancel_requested_at, e.worker_epoch, e.worker_no INTO found_row
     FROM sandbox_exec.execution e
     WHERE e.id = _cancel.id
           AND sandbox_exec._visible(caller, _cancel.owner, e.submitter, e.owner)
-          AND e.status IN ('queued', 'running')
+          AND e.status IN ('queued', 'running', 'paused')
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
 
     now := clock_timestamp();   -- after the wait for the lock
-    IF found_row.status = 'queued' THEN
+    IF found_row.status <> 'running' THEN
         UPDATE sandbox_exec.execution e
         SET status = 'cancelled', finished_at = now, updated_at = now, cancel_reason = reason,
             error_code = 'cancelled', error = coalesce(reason, 'cancelled')
         WHERE e.id = _cancel.id;
         PERFORM sandbox_exec._announce(id, 'cancelled');
+        PERFORM sandbox_exec._tell_parent(found_row.parent_id, now);
     ELSIF found_row.cancel_requested_at IS NULL THEN
         UPDATE sandbox_exec.execution e
         SET cancel_requested_at = now, updated_at = now, cancel_reason = reason

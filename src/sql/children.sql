@@ -1,7 +1,8 @@
 /*
- * Executions that code enqueues: the tools executions.enqueue and .get.  A child
- * is for whom its parent is, and gets no tool that its parent lacks.  The
- * journal makes sure that it is enqueued once, and counts it.
+ * Executions that code enqueues: the tools executions.enqueue, .get and .wait,
+ * which is a pause (pause_open.sql).  A child is for whom its parent is, and gets
+ * no tool that its parent lacks.  The journal makes sure that it is enqueued
+ * once, and counts it.
  */
 CREATE FUNCTION sandbox_exec._executions_enqueue(
     code text, args jsonb DEFAULT NULL, tools text[] DEFAULT '{}', timeout interval DEFAULT NULL,
@@ -45,24 +46,62 @@ END
 $$;
 
 -- its own children only: what else the submitter runs is none of the code's business
-CREATE FUNCTION sandbox_exec._executions_get(id uuid) RETURNS jsonb
+CREATE FUNCTION sandbox_exec._child_record(parent uuid, id uuid) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-DECLARE
-    child jsonb;
 BEGIN
-    SELECT jsonb_build_object('id', r.id, 'status', r.status, 'result', r.result, 'error', r.error,
-                              'error_code', r.error_code, 'exit_code', r.exit_code, 'stdout', r.stdout,
-                              'stderr', r.stderr, 'created_at', r.created_at, 'started_at', r.started_at,
-                              'finished_at', r.finished_at)
-    INTO child
-    FROM sandbox_exec._record r
-    WHERE r.id = _executions_get.id AND r.parent_id = sandbox_exec._execution_id();
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'execution % does not exist', coalesce(id::text, 'null') USING ERRCODE = 'no_data_found',
-            DETAIL = 'This execution has enqueued none of that id, or it was deleted.',
-            HINT = 'Give an id that executions.enqueue returned.';
+    RETURN (
+        SELECT jsonb_build_object('id', r.id, 'status', r.status, 'result', r.result, 'error', r.error,
+                                  'error_code', r.error_code, 'exit_code', r.exit_code, 'stdout', r.stdout,
+                                  'stderr', r.stderr, 'created_at', r.created_at, 'started_at', r.started_at,
+                                  'finished_at', r.finished_at)
+        FROM sandbox_exec._record r
+        WHERE r.id = _child_record.id AND r.parent_id = parent);
+END
+$$;
+
+-- the error where there is none
+CREATE FUNCTION sandbox_exec._no_child(id text) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN sandbox_exec._call_error('tool_failed', format('execution %s does not exist', coalesce(id, 'null')), 'executions.wait',
+           'This execution has enqueued none of that id, or it was deleted.', 'Give an id that executions.enqueue returned.')
+       || '{"sqlstate": "P0002"}';
+
+-- what executions.wait gives; null for the outcome: nothing yet
+CREATE FUNCTION sandbox_exec._child_outcome(parent uuid, id uuid, OUT outcome text, OUT value jsonb)
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    value := sandbox_exec._child_record(parent, id);
+    outcome := CASE WHEN value IS NULL THEN 'error' WHEN value -> 'finished_at' <> 'null' THEN 'ok' END;
+    IF value IS NULL THEN
+        value := sandbox_exec._no_child(id::text);
+    ELSIF octet_length(value::text) > 1048576 THEN      -- as for the result of any tool
+        outcome := CASE WHEN outcome IS NOT NULL THEN 'error' END;
+        value := sandbox_exec._call_error('result_too_large', format('the record of execution %s is too large', id),
+            'executions.wait', format('It has %s bytes as text; the limit is 1048576.', octet_length(value::text)),
+            'Have it return less, and print less.');
+    END IF;
+END
+$$;
+
+CREATE FUNCTION sandbox_exec._executions_get(id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    child CONSTANT jsonb := sandbox_exec._child_record(sandbox_exec._execution_id(), id);
+    missing jsonb;
+BEGIN
+    IF child IS NULL THEN
+        missing := sandbox_exec._no_child(id::text);
+        RAISE EXCEPTION '%', missing ->> 'message' USING ERRCODE = 'no_data_found',
+            DETAIL = missing ->> 'detail', HINT = missing ->> 'hint';
     END IF;
     RETURN child;
 END
 $$;
+
+-- for its name, arguments and description: what waits is never run
+CREATE FUNCTION sandbox_exec._executions_wait(id uuid) RETURNS jsonb
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+RETURN sandbox_exec._executions_get(id);

@@ -5,29 +5,32 @@
  * claimed alone: when it comes first it comes by itself, when it comes later
  * the batch ends before it.
  *
+ * What has come in for a row is delivered with the claim (deliver.sql); a row for
+ * which nothing has costs no look at the pauses.
+ *
  * Here and in the other functions of the hot path enable_seqscan is off, because
  * plans are kept: one that was made for a tiny table must not scan a full one.
  * jit is off where a sequential scan is wanted all the same (of home): the
  * planner then takes the plan for an expensive one.
  */
-CREATE FUNCTION sandbox_exec._pick(runtime text, max_rows integer) RETURNS uuid[]
+CREATE FUNCTION sandbox_exec._pick(runtime text, max_rows integer, OUT picked uuid[], OUT answered uuid[])
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN ARRAY(
-        WITH next AS MATERIALIZED (
-            SELECT e.rank, e.run_at, e.id, e.solo
-            FROM sandbox_exec.execution e
-            WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
-            ORDER BY e.rank, e.run_at, e.id
-            LIMIT max_rows
-            FOR NO KEY UPDATE SKIP LOCKED
-        ), counted AS (
-            SELECT n.id, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
-            FROM next n
-            WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
-        )
-        SELECT c.id FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far);
+    WITH next AS MATERIALIZED (
+        SELECT e.rank, e.run_at, e.id, e.solo, e.answers
+        FROM sandbox_exec.execution e
+        WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
+        ORDER BY e.rank, e.run_at, e.id
+        LIMIT max_rows
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), counted AS (
+        SELECT n.id, n.answers, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
+        FROM next n
+        WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
+    )
+    SELECT array_agg(c.id), array_agg(c.id) FILTER (WHERE c.answers > 0) INTO picked, answered
+    FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far;
 END
 $$;
 
@@ -41,6 +44,7 @@ AS $$
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
     picked uuid[];
+    answered uuid[];    -- those for which something has come in
 BEGIN
     runtime := coalesce(runtime, 'lua');
     max_rows := sandbox_exec._check_max_rows(max_rows, 1);
@@ -55,13 +59,16 @@ BEGIN
     END IF;
 
     IF id IS NULL THEN
-        picked := sandbox_exec._pick(runtime, max_rows);
+        SELECT * INTO picked, answered FROM sandbox_exec._pick(runtime, max_rows);
     ELSE
         PERFORM sandbox_exec._recover(ARRAY[id], now);
-        picked := ARRAY(
-            SELECT e.id FROM sandbox_exec.execution e
-            WHERE e.id = _claim.id AND e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
-            FOR NO KEY UPDATE SKIP LOCKED);
+        SELECT ARRAY[e.id], CASE WHEN e.answers > 0 THEN ARRAY[e.id] END INTO picked, answered
+        FROM sandbox_exec.execution e
+        WHERE e.id = _claim.id AND e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
+        FOR NO KEY UPDATE SKIP LOCKED;
+    END IF;
+    IF answered IS NOT NULL THEN
+        PERFORM sandbox_exec._deliver(answered, now);
     END IF;
 
     RETURN QUERY
@@ -77,13 +84,15 @@ BEGIN
         WHERE e.id = ANY (picked)
         RETURNING e.id, e.claim_token, e.submitter, e.owner, e.org_id, e.thread_id, e.timeout_ms,
                   e.max_output_chars, e.memory_limit_kb, e.attempt_count, e.started_at, e.log_pos,
-                  e.lease_expires_at, e.rank, e.run_at, sandbox_exec._wake(e.id)
+                  e.lease_expires_at, e.rank, e.run_at, e.parent_id, sandbox_exec._wake(e.id)
     )
     SELECT t.id, t.claim_token, i.code, i.args, t.submitter, t.owner, t.org_id, t.thread_id, i.tools,
            jsonb_build_object('timeout_ms', t.timeout_ms, 'max_output_chars', t.max_output_chars,
                               'memory_limit_kb', t.memory_limit_kb),
-           t.attempt_count, t.started_at, t.log_pos, _claim.runtime, t.lease_expires_at
-    FROM taken t JOIN sandbox_exec.execution_input i ON i.id = t.id
+           t.attempt_count, t.started_at, t.log_pos, _claim.runtime, t.lease_expires_at, t.parent_id
+    -- LIMIT: not to be made a join, whose plan for an empty table, kept, walks a whole index for each row
+    FROM taken t CROSS JOIN LATERAL (SELECT x.code, x.args, x.tools FROM sandbox_exec.execution_input x
+                                     WHERE x.id = t.id LIMIT 1) i
     ORDER BY t.rank, t.run_at, t.id;
     IF FOUND THEN
         PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died

@@ -63,8 +63,10 @@ DECLARE
 BEGIN
     SELECT jsonb_build_object(
                'name', g.name, 'description', g.description,
-               'arguments', coalesce(g.arguments_schema, sandbox_exec._arguments_schema(g.function)),
+               'arguments', coalesce(g.arguments_schema, CASE WHEN g.function IS NOT NULL THEN
+                                                              sandbox_exec._arguments_schema(g.function) END),
                'result', sandbox_exec._result_schema(g.function))
+           || CASE WHEN g.requires_approval THEN '{"requires_approval": true}'::jsonb ELSE '{}' END
     INTO described
     FROM sandbox_exec._granted_tools(id) g
     WHERE g.name = _tools_describe.name;

@@ -36,7 +36,7 @@ CREATE FUNCTION sandbox_exec.call(
     OUT value jsonb)
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'call_v1';
 COMMENT ON FUNCTION sandbox_exec.call(uuid, uuid, integer, text, text, jsonb, jsonb) IS
-    'does what the code calls for, once, and journals it; ok or error; null when the claim no longer holds, and then nothing was done';
+    'does what the code calls for, once, and journals it; ok, error, or pending: suspend when nothing else can go on; null when the claim no longer holds, and then nothing was done';
 
 CREATE FUNCTION sandbox_exec.journal(
     id uuid,
@@ -48,6 +48,11 @@ RETURNS TABLE (seq integer, kind text, name text, args jsonb, outcome text, valu
     LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'journal_v1';
 COMMENT ON FUNCTION sandbox_exec.journal(uuid, uuid, integer, integer) IS
     'calls that earlier attempts made, after a seq, for replay; no rows when the claim no longer holds';
+
+CREATE FUNCTION sandbox_exec.suspend(id uuid, token uuid, events jsonb DEFAULT NULL) RETURNS text
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'suspend_v1';
+COMMENT ON FUNCTION sandbox_exec.suspend(uuid, uuid, jsonb) IS
+    'gives up a claim while its calls are pending: paused; queued, since an answer has come; cancelled; or lost';
 
 CREATE FUNCTION sandbox_exec.release(id uuid, token uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'release_v1';
@@ -81,4 +86,4 @@ COMMENT ON FUNCTION sandbox_exec.reap(integer) IS
 CREATE FUNCTION sandbox_exec.promote(max_rows integer DEFAULT 1000) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'promote_v1';
 COMMENT ON FUNCTION sandbox_exec.promote(integer) IS
-    'makes executions claimable whose run_at has come; returns how many';
+    'makes executions claimable whose run_at has come, and answers pauses that are due; returns how many';

@@ -80,8 +80,9 @@ BEGIN
                         WHEN 'timed_out' THEN v.error
                         WHEN 'cancelled' THEN coalesce(v.cancel_reason, 'cancelled') END
         FROM verdict v LEFT JOIN log g ON g.id = v.id
-        WHERE e.id = v.id
-        RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id)
+        WHERE e.id = v.id AND e.id = ANY (ARRAY(SELECT x.id FROM verdict x))
+        RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
+                  sandbox_exec._tell_parent(e.parent_id, now)
     )
     SELECT o.id,
            CASE WHEN n.id IS NOT NULL THEN 'true'

@@ -1,30 +1,46 @@
 /*
  * What an execution may call: what it was granted by name or pattern and no
- * policy blocks, as long as the function is there and its submitter may
- * execute it.  To the code all else does not exist.
+ * policy blocks, as long as its function, where it has one, is there and its
+ * submitter may execute it.  To the code all else does not exist.
  */
 
 -- discovery needs no grant: it shows nothing that was not granted
 CREATE FUNCTION sandbox_exec._is_granted(name text, grants text[]) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN name IN ('tools.search', 'tools.describe')
-       OR EXISTS (SELECT FROM unnest(grants) g(pattern) WHERE sandbox_exec._matches(name, g.pattern));
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    pattern text;
+BEGIN
+    IF name IN ('tools.search', 'tools.describe') THEN
+        RETURN true;
+    END IF;
+    FOREACH pattern IN ARRAY grants LOOP
+        IF sandbox_exec._matches(name, pattern) THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN false;
+END
+$$;
 
 CREATE FUNCTION sandbox_exec._granted_tools(id uuid)
-RETURNS TABLE (name text, description text, arguments_schema jsonb, function oid)
+RETURNS TABLE (name text, description text, arguments_schema jsonb, function oid, requires_approval boolean)
     LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT t.name, coalesce(t.description, obj_description(f.oid, 'pg_proc')), t.arguments_schema, f.oid
+    SELECT t.name, coalesce(t.description, obj_description(f.oid, 'pg_proc')), t.arguments_schema, f.oid,
+           t.requires_approval OR sandbox_exec._restriction(t.name, e.owner) IS NOT NULL
     FROM sandbox_exec.execution e
          JOIN sandbox_exec.execution_input i ON i.id = e.id
          CROSS JOIN sandbox_exec.tool t
          CROSS JOIN LATERAL (SELECT sandbox_exec._resolve(t.function)::oid AS oid) f
-         JOIN pg_proc p ON p.oid = f.oid
+         LEFT JOIN pg_proc p ON p.oid = f.oid
     WHERE e.id = _granted_tools.id
           AND sandbox_exec._is_granted(t.name, i.tools)
           AND NOT sandbox_exec._is_blocked(t.name, e.owner)
-          AND (t.trusted OR has_function_privilege(e.submitter, p.oid, 'EXECUTE')
-                            AND has_schema_privilege(e.submitter, p.pronamespace, 'USAGE'))
+          AND (t.kind = 'external'
+               OR p.oid IS NOT NULL AND t.trusted
+               OR has_function_privilege(e.submitter, p.oid, 'EXECUTE')
+                  AND has_schema_privilege(e.submitter, p.pronamespace, 'USAGE'))
 $$;
 
 -- how alike two names are, from 0 to 1: the pairs of characters that they share

@@ -30,9 +30,11 @@ CREATE FUNCTION sandbox_exec.grant_submitter(role regrole) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('grant_submitter()');
     PERFORM sandbox_exec._grant(role,
-        '{enqueue, enqueue_many, get, list, wait, tail, cancel, version, _checks, _tools, _sql_query, _sql_execute}',
-        '{executions, due, queue_stats, health, tools, modules}');
+        '{enqueue, enqueue_many, get, list, wait, tail, cancel, resume, signal, version, _checks, _tools, _sql_query,
+          _sql_execute}',
+        '{executions, pending, due, queue_stats, health, tools, modules}');
 END
 $$;
 COMMENT ON FUNCTION sandbox_exec.grant_submitter(regrole) IS 'lets a role enqueue executions and watch its own';
@@ -41,8 +43,9 @@ CREATE FUNCTION sandbox_exec.grant_executor(role regrole) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('grant_executor()');
     PERFORM sandbox_exec._grant(role,
-        '{claim, journal, renew, append, call, release, finalize, finalize_many, reap, promote, version,
+        '{claim, journal, renew, append, call, suspend, release, finalize, finalize_many, reap, promote, version,
           _checks, _workers}',
         '{due, queue_stats, workers, health}');
 END

@@ -58,6 +58,11 @@ CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
 CREATE FUNCTION sandbox_exec._home() RETURNS text
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'home_v1';
 
+-- an error while a tool is on the stack of this session: code must not operate
+-- the queue that runs it, whatever rights its submitter has
+CREATE FUNCTION sandbox_exec._not_by_tool(function text) RETURNS void
+    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'not_by_tool_v1';
+
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(
     OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean,

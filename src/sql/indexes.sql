@@ -16,6 +16,10 @@ CREATE INDEX execution_deferred ON sandbox_exec.execution (run_at)
 CREATE INDEX execution_running ON sandbox_exec.execution (id)
     WHERE status = 'running';
 
+-- the views on what has not ended
+CREATE INDEX execution_paused ON sandbox_exec.execution (id)
+    WHERE status = 'paused';
+
 CREATE UNIQUE INDEX execution_input_idempotency
     ON sandbox_exec.execution_input (submitter, owner, idempotency_key)
     WHERE idempotency_key IS NOT NULL;

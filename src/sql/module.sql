@@ -24,6 +24,7 @@ AS $$
 DECLARE
     version integer;
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('register_module()');
     PERFORM sandbox_exec._check_name('name', name);
     IF source IS NULL THEN
         RAISE EXCEPTION 'source must not be null' USING ERRCODE = 'null_value_not_allowed',
@@ -58,6 +59,7 @@ CREATE FUNCTION sandbox_exec.drop_module(name text) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('drop_module()');
     IF name IS NULL THEN
         RAISE EXCEPTION 'name must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the name of a module.';

@@ -20,9 +20,15 @@ BEGIN
 END
 $$;
 
+-- data of stdout and stderr
+CREATE FUNCTION sandbox_exec._is_text(data jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN jsonb_typeof(data -> 'text') = 'string'
+       AND coalesce(jsonb_typeof(data -> 'truncated') = 'boolean', true);
+
 -- workers write retry events, too, and have a bound of their own
 CREATE FUNCTION sandbox_exec._check_events(events jsonb, by_worker boolean) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     bad bigint;
@@ -48,13 +54,13 @@ BEGIN
     FROM jsonb_array_elements(events) WITH ORDINALITY x(event, place)
     WHERE (CASE x.event ->> 'type'
                WHEN 'custom' THEN x.event ? 'data'
-               WHEN 'stdout' THEN jsonb_typeof(x.event -> 'data' -> 'text') = 'string'
-               WHEN 'stderr' THEN jsonb_typeof(x.event -> 'data' -> 'text') = 'string' END) IS NOT TRUE
+               WHEN 'stdout' THEN sandbox_exec._is_text(x.event -> 'data')
+               WHEN 'stderr' THEN sandbox_exec._is_text(x.event -> 'data') END) IS NOT TRUE
     ORDER BY x.place LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'an event is malformed' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('It is events[%s].', bad),
-            HINT = 'Give {"type": "stdout" or "stderr", "data": {"text": "..."}} or {"type": "custom", "data": ...}.';
+            HINT = 'Give {"type": "stdout" or "stderr", "data": {"text": "...", "truncated": false}} or {"type": "custom", "data": ...}.';
     END IF;
 END
 $$;

@@ -1,22 +1,24 @@
 /*
- * Policies: what code may not do whatever it was granted.  A policy names tools
- * by a pattern, and an owner or everybody; of those that match a call the most
- * restrictive wins.  They are read at each call: a block takes hold at once.
+ * Policies: what code may not do whatever it was granted, or not without asking.
+ * A policy names tools by a pattern, and an owner or everybody; of those that
+ * match a call the most restrictive wins, and allow loosens nothing.  They are
+ * read at each call: a block takes hold at once.
  */
 CREATE TABLE sandbox_exec.policy (
     pattern text COLLATE "C" NOT NULL,
     owner text COLLATE "C",             -- null: everybody
     action text COLLATE "C" NOT NULL,
-    CONSTRAINT policy_action CHECK (action IN ('allow', 'block'))
+    CONSTRAINT policy_action CHECK (action IN ('allow', 'require_approval', 'block'))
 );
 CREATE UNIQUE INDEX policy_key ON sandbox_exec.policy (pattern, coalesce(owner, ''));
+ALTER TABLE sandbox_exec.policy REPLICA IDENTITY FULL;  -- as those of tables.sql
 
-COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, and by whom; see set_policy()';
+COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, or not without an approval, and by whom; see set_policy()';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
 
 -- PL/pgSQL, as everything in the way of a call: its plans are kept
 CREATE FUNCTION sandbox_exec._is_blocked(name text, owner text) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM sandbox_exec.policy p
@@ -25,21 +27,30 @@ BEGIN
 END
 $$;
 
+-- the most restrictive action but allow; to find out what may be called needs no approval
+CREATE FUNCTION sandbox_exec._restriction(name text, owner text) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT min(p.action)    -- as it happens: block comes before require_approval
+            FROM sandbox_exec.policy p
+            WHERE p.action <> 'allow' AND (p.owner IS NULL OR p.owner = _restriction.owner)
+                  AND sandbox_exec._matches(_restriction.name, p.pattern)
+                  AND (p.action = 'block' OR NOT starts_with(_restriction.name, 'tools.')));
+END
+$$;
+
 CREATE FUNCTION sandbox_exec.set_policy(pattern text, action text, owner text DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('set_policy()');
     PERFORM sandbox_exec._check_pattern(pattern);
-    IF action = 'require_approval' THEN
-        RAISE EXCEPTION 'policies that require an approval are not supported yet'
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = 'Code cannot wait for an answer from outside in this version.',
-                  HINT = 'Give block to keep the tools from being used.';
-    ELSIF action NOT IN ('allow', 'block') THEN
+    IF action NOT IN ('allow', 'require_approval', 'block') THEN
         RAISE EXCEPTION 'unknown action "%"', action USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'A policy allows tools, or blocks them.',
-            HINT = 'Give allow or block, or null to remove the policy.';
+            DETAIL = 'A policy allows tools, has each call of them approved, or blocks them.',
+            HINT = 'Give allow, require_approval or block, or null to remove the policy.';
     ELSIF owner = '' THEN
         RAISE EXCEPTION 'owner must not be empty' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'It is a text of no characters.',
@@ -60,4 +71,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sandbox_exec.set_policy(text, text, text) IS
-    'allows or blocks the tools that a pattern matches, for one owner or everybody; action null removes the policy';
+    'allows the tools that a pattern matches, has them need an approval, or blocks them, for one owner or everybody; action null removes the policy';

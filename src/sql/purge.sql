@@ -1,6 +1,6 @@
 /*
  * purge: the end of a record's life, in bounded batches, with its input, its
- * journal and its log.  A row that lives, or that another session holds, stays.
+ * journal, its pauses and its log.  A row that lives, or that another session holds, stays.
  */
 CREATE FUNCTION sandbox_exec.purge(older_than interval, max_rows integer DEFAULT 1000) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -9,6 +9,7 @@ AS $$
 DECLARE
     gone uuid[];
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('purge()');
     IF older_than IS NULL THEN
         RAISE EXCEPTION 'older_than must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the age from which on finished executions are deleted, such as ''30 days''.';
@@ -23,6 +24,7 @@ BEGIN
         WHERE e.finished_at <= clock_timestamp() - older_than
         ORDER BY e.finished_at LIMIT max_rows
         FOR UPDATE SKIP LOCKED);
+    DELETE FROM sandbox_exec.pause p WHERE p.execution_id = ANY (gone);
     DELETE FROM sandbox_exec.call c WHERE c.execution_id = ANY (gone);
     DELETE FROM sandbox_exec.event v WHERE v.execution_id = ANY (gone);
     DELETE FROM sandbox_exec.execution_input i WHERE i.id = ANY (gone);

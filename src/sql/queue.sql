@@ -26,6 +26,7 @@ CREATE FUNCTION sandbox_exec.pause_queue(reason text DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('pause_queue()');
     DELETE FROM sandbox_exec.queue_pause;
     INSERT INTO sandbox_exec.queue_pause (paused_at, reason) VALUES (clock_timestamp(), pause_queue.reason);
 END
@@ -51,6 +52,7 @@ CREATE FUNCTION sandbox_exec.resume_queue() RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('resume_queue()');
     DELETE FROM sandbox_exec.queue_pause;
     PERFORM sandbox_exec._undrain();
     PERFORM sandbox_exec._wake_queue();
@@ -67,6 +69,7 @@ CREATE FUNCTION sandbox_exec.adopt() RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('adopt()');
     DELETE FROM sandbox_exec.home;
     INSERT INTO sandbox_exec.home VALUES (sandbox_exec._home());
     PERFORM sandbox_exec._wake_queue();

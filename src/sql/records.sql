@@ -18,12 +18,19 @@ SELECT e.id, e.status, e.result, e.error, e.error_code, e.exit_code,
        EXISTS (SELECT FROM sandbox_exec.event v
                WHERE v.execution_id = e.id AND v.type = 'stderr'
                      AND v.data -> 'truncated' = 'true') AS stderr_truncated,
-       -- names that it asked for in vain are none
+       -- names that it asked for in vain are none, nor is what never ran
        CASE WHEN e.call_count = 0 THEN '{}' ELSE ARRAY(
            SELECT c.name FROM sandbox_exec.call c
            WHERE c.execution_id = e.id AND c.kind = 'tool'
-                 AND NOT (c.outcome = 'error' AND c.value ->> 'code' IN ('tool_not_found', 'tool_blocked'))
+                 AND NOT (c.outcome = 'error' AND c.value ->> 'code' IN (
+                     'tool_not_found', 'tool_blocked', 'approval_declined', 'approval_cancelled'))
            GROUP BY c.name ORDER BY min(c.seq)) END AS tools_used,
+       CASE WHEN e.open_pauses > 0 AND e.finished_at IS NULL THEN (
+           SELECT jsonb_agg(jsonb_build_object(
+                      'call_id', w.call_id, 'kind', w.kind, 'name', w.name, 'args', w.args, 'message', w.message,
+                      'schema', w.schema, 'url', w.url, 'requested_at', w.requested_at, 'expires_at', w.expires_at)
+                      ORDER BY w.seq)
+           FROM sandbox_exec._waiting w WHERE w.execution_id = e.id) END AS pending,
        e.owner, e.org_id, e.thread_id, e.parent_id, e.submitter, e.runtime, e.runtime_version,
        -e.rank AS priority, e.run_at, e.timeout_ms * interval '1 ms' AS timeout,
        e.attempt_count, e.max_attempts, e.executor, e.cancel_requested_at,
@@ -37,7 +44,7 @@ COMMENT ON VIEW sandbox_exec.executions IS
     'executions that the current user submitted, or a role whose privileges the user has';
 COMMENT ON COLUMN sandbox_exec.executions.id IS 'what enqueue() returned; ascends with time';
 COMMENT ON COLUMN sandbox_exec.executions.status IS
-    'queued, running, succeeded, failed, timed_out or cancelled';
+    'queued, running, paused, succeeded, failed, timed_out or cancelled';
 COMMENT ON COLUMN sandbox_exec.executions.result IS 'what the code returned; null unless succeeded';
 COMMENT ON COLUMN sandbox_exec.executions.error IS 'what went wrong, for people';
 COMMENT ON COLUMN sandbox_exec.executions.error_code IS
@@ -48,6 +55,8 @@ COMMENT ON COLUMN sandbox_exec.executions.stderr IS 'what the code wrote to stan
 COMMENT ON COLUMN sandbox_exec.executions.stdout_truncated IS 'stdout went on beyond max_output_chars';
 COMMENT ON COLUMN sandbox_exec.executions.stderr_truncated IS 'stderr went on beyond max_output_chars';
 COMMENT ON COLUMN sandbox_exec.executions.tools_used IS 'tools that the code called, in the order of their first call';
+COMMENT ON COLUMN sandbox_exec.executions.pending IS
+    'calls that wait for an answer, an array of objects as in the view pending; null when there are none';
 COMMENT ON COLUMN sandbox_exec.executions.owner IS 'whom it is for, in the application''s words';
 COMMENT ON COLUMN sandbox_exec.executions.org_id IS 'the application''s organization';
 COMMENT ON COLUMN sandbox_exec.executions.thread_id IS 'the application''s conversation or case';
@@ -83,7 +92,8 @@ CREATE TYPE sandbox_exec.claimed AS (
     started_at timestamptz,
     log_pos bigint,
     runtime text,
-    lease_expires_at timestamptz
+    lease_expires_at timestamptz,
+    parent_id uuid
 );
 COMMENT ON TYPE sandbox_exec.claimed IS 'an execution in the hands of an executor, with the token that proves it';
 COMMENT ON COLUMN sandbox_exec.claimed.claim_token IS 'proves the claim to renew, finalize and release';
@@ -93,3 +103,4 @@ COMMENT ON COLUMN sandbox_exec.claimed.attempt IS 'number of this attempt, from 
 COMMENT ON COLUMN sandbox_exec.claimed.started_at IS 'when the execution was first claimed';
 COMMENT ON COLUMN sandbox_exec.claimed.log_pos IS 'last position of the log so far';
 COMMENT ON COLUMN sandbox_exec.claimed.lease_expires_at IS 'renew before, or lose it';
+COMMENT ON COLUMN sandbox_exec.claimed.parent_id IS 'the execution whose code enqueued it; null: an application did';

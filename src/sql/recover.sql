@@ -1,5 +1,6 @@
 /*
- * Repair: claims that were lost, and rows whose time has come.
+ * Repair: claims that were lost, and rows whose time has come, pauses among them
+ * (due.sql).
  *
  * A claim is lost when its lease expired (strictly before now) or when the
  * in-server worker that holds it is gone.  Lost before it was known to have
@@ -67,7 +68,8 @@ BEGIN
                         WHEN 'cancelled' THEN coalesce(e.cancel_reason, 'cancelled') END
         FROM lost l
         WHERE e.id = l.id
-        RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id)
+        RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
+                  CASE WHEN e.finished_at IS NOT NULL THEN sandbox_exec._tell_parent(e.parent_id, now) END
     )
     SELECT r.id, r.status FROM recovered r;
 END
@@ -116,7 +118,7 @@ BEGIN
     IF promoted > 0 THEN
         PERFORM sandbox_exec._work_ready();
     END IF;
-    RETURN promoted;
+    RETURN promoted + sandbox_exec._answer_all_due(max_rows, now);
 END
 $$;
 
@@ -134,6 +136,8 @@ BEGIN
         (SELECT e.run_at FROM sandbox_exec.execution e
          WHERE e.status = 'queued' AND NOT e.ready AND sandbox_exec._runs_here()
          ORDER BY e.run_at LIMIT 1),
+        (SELECT p.due_at FROM sandbox_exec.pause p
+         WHERE p.outcome IS NULL AND p.due_at IS NOT NULL ORDER BY p.due_at LIMIT 1),
         -- a minute's worth of records goes at once
         (SELECT e.finished_at FROM sandbox_exec.execution e
          WHERE e.finished_at IS NOT NULL

@@ -1,25 +1,27 @@
 /*
- * register_tool and drop_tool: which functions may be granted to code at all.
+ * register_tool and drop_tool: which functions may be granted to code at all,
+ * which of them need an approval each time, and what the application does.
  * A submitter needs EXECUTE on the function besides, as for any other use.
  */
 CREATE FUNCTION sandbox_exec._check_tool(
-    function regprocedure, name text, description text, arguments_schema jsonb, kind text, requires_approval boolean)
+    function regprocedure, name text, description text, arguments_schema jsonb, kind text)
 RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    unfit record;
+    reason text;
+    remedy text;
 BEGIN
-    IF kind = 'external' OR requires_approval THEN
-        RAISE EXCEPTION '% are not supported yet',
-            CASE kind WHEN 'external' THEN 'external tools' ELSE 'tools that need an approval' END
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = 'Code cannot wait for an answer from outside in this version.',
-                  HINT = 'Register a function with kind "sql" and without requires_approval.';
-    ELSIF kind <> 'sql' THEN
+    IF kind NOT IN ('sql', 'external') THEN
         RAISE EXCEPTION 'unknown kind of tool "%"', kind USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'A tool is a function of this database.',
-            HINT = 'Give sql, or leave it out.';
+            DETAIL = 'A tool is a function of this database, or external.',
+            HINT = 'Give sql or external, or leave it out.';
+    ELSIF kind = 'external' AND function IS NOT NULL THEN
+        RAISE EXCEPTION 'an external tool has no function' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('It is %s.', function),
+            HINT = 'Give null for the function, or leave kind out.';
+    ELSIF kind = 'external' THEN
+        PERFORM sandbox_exec._check_name('name', name);
     ELSIF function IS NULL THEN
         RAISE EXCEPTION 'function must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give a function with its argument types, such as ''app.lookup(integer)''.';
@@ -30,10 +32,12 @@ BEGIN
     ELSIF name IS NOT NULL THEN
         PERFORM sandbox_exec._check_name('name', name);
     END IF;
-    unfit := sandbox_exec._unfit(function);
-    IF unfit.reason IS NOT NULL THEN
+    IF kind = 'sql' THEN
+        SELECT * INTO reason, remedy FROM sandbox_exec._unfit(function);
+    END IF;
+    IF reason IS NOT NULL THEN
         RAISE EXCEPTION 'function % cannot be a tool', function USING ERRCODE = 'wrong_object_type',
-            DETAIL = unfit.reason, HINT = unfit.remedy;
+            DETAIL = reason, HINT = remedy;
     ELSIF length(description) > 10000 THEN
         RAISE EXCEPTION 'description is too long' USING ERRCODE = 'program_limit_exceeded',
             DETAIL = format('It has %s characters; the limit is 10000.', length(description)),
@@ -66,9 +70,9 @@ RETURNS text
 AS $$
 #variable_conflict use_variable
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('register_tool()');
     kind := coalesce(kind, 'sql');
-    PERFORM sandbox_exec._check_tool(function, name, description, arguments_schema, kind,
-                                     coalesce(requires_approval, false));
+    PERFORM sandbox_exec._check_tool(function, name, description, arguments_schema, kind);
     IF name IS NULL THEN
         name := (SELECT p.proname FROM pg_proc p WHERE p.oid = function);
         PERFORM sandbox_exec._check_name('name', name);
@@ -78,24 +82,25 @@ BEGIN
             DETAIL = 'Names that begin with tools, workspace, sql or executions are those of built-in tools.',
             HINT = 'Begin the name with another word.';
     END IF;
-    INSERT INTO sandbox_exec.tool (name, kind, function, description, arguments_schema)
-    VALUES (name, kind, sandbox_exec._signature(function), description, arguments_schema)
+    INSERT INTO sandbox_exec.tool (name, kind, requires_approval, function, description, arguments_schema)
+    VALUES (name, kind, coalesce(requires_approval, false), sandbox_exec._signature(function), description, arguments_schema)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'tool "%" already exists', name USING ERRCODE = 'duplicate_object',
-            DETAIL = format('It is %s.', (SELECT t.function FROM sandbox_exec.tool t WHERE t.name = register_tool.name)),
+            DETAIL = format('It is %s.', (SELECT coalesce(t.function, t.kind) FROM sandbox_exec.tool t WHERE t.name = register_tool.name)),
             HINT = 'Give another name, or call drop_tool() first.';
     END IF;
     RETURN name;
 END
 $$;
 COMMENT ON FUNCTION sandbox_exec.register_tool(regprocedure, text, text, jsonb, text, boolean) IS
-    'lets a function be granted to code as a tool; returns the name of the tool, by default that of the function';
+    'lets a function, or what the application answers, be granted to code as a tool; returns its name, by default that of the function';
 
 CREATE FUNCTION sandbox_exec.drop_tool(name text) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM sandbox_exec._not_by_tool('drop_tool()');
     IF name IS NULL THEN
         RAISE EXCEPTION 'name must not be null' USING ERRCODE = 'null_value_not_allowed',
             HINT = 'Give the name of a tool.';

@@ -20,7 +20,7 @@ END
 $$;
 
 CREATE FUNCTION sandbox_exec._check_claim(id uuid, token uuid) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
     IF id IS NULL OR token IS NULL THEN
@@ -80,7 +80,7 @@ BEGIN
           WHERE h.id = _release.id AND h.status = 'running' AND h.claim_token = token
           FOR NO KEY UPDATE SKIP LOCKED) h
     WHERE e.id = h.id
-    RETURNING e.status, e.log_pos, e.attempt_count, h.told INTO released;
+    RETURNING e.status, e.log_pos, e.attempt_count, e.parent_id, h.told INTO released;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
@@ -91,6 +91,9 @@ BEGIN
         PERFORM sandbox_exec._wake(_release.id);
     END IF;
     PERFORM sandbox_exec._tell(_release.id, released.status);
+    IF released.status = 'cancelled' THEN
+        PERFORM sandbox_exec._tell_parent(released.parent_id, now);
+    END IF;
     RETURN true;
 END
 $$;

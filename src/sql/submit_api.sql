@@ -47,7 +47,7 @@ CREATE FUNCTION sandbox_exec.wait(id uuid, timeout interval DEFAULT '30 s', owne
 RETURNS SETOF sandbox_exec.executions
     LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1 AS 'MODULE_PATHNAME', 'wait_v1';
 COMMENT ON FUNCTION sandbox_exec.wait(uuid, interval, text) IS
-    'waits until the execution ended, or the timeout; returns it as it is then';
+    'waits until the execution has ended or is paused, or the timeout; returns it as it is then';
 
 CREATE FUNCTION sandbox_exec.tail(
     id uuid,
@@ -63,4 +63,22 @@ COMMENT ON FUNCTION sandbox_exec.tail(uuid, bigint, interval, integer, text) IS
 CREATE FUNCTION sandbox_exec.cancel(id uuid, reason text DEFAULT NULL, owner text DEFAULT NULL) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'cancel_v1';
 COMMENT ON FUNCTION sandbox_exec.cancel(uuid, text, text) IS
-    'ends an execution that is queued, has one that is running stopped; false when there is none that could end';
+    'ends an execution that is queued or paused, has one that is running stopped; false when there is none that could end';
+
+CREATE FUNCTION sandbox_exec.resume(
+    call_id uuid,
+    action text DEFAULT 'accept',
+    content jsonb DEFAULT NULL,
+    actor text DEFAULT NULL,
+    scope text DEFAULT 'call',
+    owner text DEFAULT NULL,
+    OUT execution_id uuid,
+    OUT outcome text)
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'resume_v1';
+COMMENT ON FUNCTION sandbox_exec.resume(uuid, text, jsonb, text, text, text) IS
+    'answers a call that waits: accept, decline or cancel; the first answer stands, and every later one is told what it was';
+
+CREATE FUNCTION sandbox_exec.signal(name text, payload jsonb DEFAULT NULL, owner text DEFAULT NULL) RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'signal_v1';
+COMMENT ON FUNCTION sandbox_exec.signal(text, jsonb, text) IS
+    'answers all that wait for the event of that name at present; returns how many';

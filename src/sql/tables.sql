@@ -7,8 +7,9 @@
  * Submitter and owner are in both: the indexes by them need no update there.
  *
  *      queued --claim--> running --finalize--> succeeded | failed | timed_out
- *        ^                  |
- *        +-- lease expired -+          queued | running --cancel--> cancelled
+ *        ^                 |  |
+ *        +- lease expired -+  +-suspend--> paused --answer--> queued
+ *                                queued | running | paused --cancel--> cancelled
  *
  * Terminal is final.  Text that is compared or indexed has collation "C": no
  * index here depends on the operating system's locale data.
@@ -31,6 +32,8 @@ CREATE TABLE sandbox_exec.execution (
     call_count integer NOT NULL DEFAULT 0,      -- rows of the journal: seq goes from 1 to here
     delivered_count integer NOT NULL DEFAULT 0, -- outcomes that the code was given
     journal_size integer NOT NULL DEFAULT 0,    -- bytes of the journal
+    open_pauses integer NOT NULL DEFAULT 0,     -- pauses without an answer
+    answers integer NOT NULL DEFAULT 0,         -- answers that the code was not given
     worker_epoch bigint,                -- claims of in-server workers only:
     worker_no integer,                  -- which start of the server, which worker
     submitter regrole NOT NULL,
@@ -42,7 +45,7 @@ CREATE TABLE sandbox_exec.execution (
     attempt_count integer NOT NULL DEFAULT 0,
     exit_code integer,
     depth integer NOT NULL DEFAULT 0,   -- 0: not enqueued by another execution
-    ready boolean NOT NULL,             -- claimable while queued; false: run_at lies ahead
+    ready boolean NOT NULL,             -- claimable while queued; false: run_at lies ahead, or paused
     solo boolean NOT NULL DEFAULT false,            -- a claim was lost: claim it alone
     known_started boolean NOT NULL DEFAULT false,   -- this attempt surely began
     claim_token uuid,
@@ -60,14 +63,14 @@ CREATE TABLE sandbox_exec.execution (
     result jsonb,
     -- short ones: a statement parses all of them, however few rows it writes
     CONSTRAINT execution_status CHECK
-        (status IN ('queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled')),
+        (status IN ('queued', 'running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled')),
     CONSTRAINT execution_running_is_claimed CHECK
         ((status = 'running') = (claim_token IS NOT NULL)),
     CONSTRAINT execution_claim_has_lease CHECK
         ((claim_token IS NULL) = (lease_expires_at IS NULL)
          AND (claim_token IS NOT NULL OR worker_no IS NULL)),
     CONSTRAINT execution_terminal_is_finished CHECK
-        ((status = 'queued' OR claim_token IS NOT NULL) = (finished_at IS NULL)),
+        ((status IN ('queued', 'paused') OR claim_token IS NOT NULL) = (finished_at IS NULL)),
     CONSTRAINT execution_succeeded_or_error CHECK
         ((status = 'succeeded' OR finished_at IS NULL) = (error_code IS NULL)),
     CONSTRAINT execution_started_has_log CHECK
@@ -95,10 +98,8 @@ CREATE TABLE sandbox_exec.event (
     at timestamptz NOT NULL,
     type text COLLATE "C" NOT NULL,
     data jsonb NOT NULL,
-    PRIMARY KEY (execution_id, pos),
-    CONSTRAINT event_type CHECK
-        (type IN ('stdout', 'stderr', 'custom', 'call', 'returned', 'retry')),
-    CONSTRAINT event_pos CHECK (pos > 1)
+    PRIMARY KEY (execution_id, pos)
+    -- no CHECK: each statement parses them anew, here a tenth of a call
 );
 
 /*
@@ -109,18 +110,23 @@ CREATE TABLE sandbox_exec.event (
  *
  * CREATE EXTENSION in a restore writes none: the restored executions come before
  * the restored home, and would run in between.  Every script of pg_dump and
- * pg_restore turns row_security off first, which nobody else has a reason to do.
+ * pg_restore sets row_security first, which nobody else has a reason to do.
  */
 CREATE TABLE sandbox_exec.home (
     home text NOT NULL
 );
-INSERT INTO sandbox_exec.home SELECT sandbox_exec._home() WHERE current_setting('row_security') = 'on';
+INSERT INTO sandbox_exec.home
+SELECT sandbox_exec._home() FROM pg_catalog.pg_settings s WHERE s.name = 'row_security' AND s.source <> 'session';
 
 -- the queue is paused while there is a row; no key, for the same reason
 CREATE TABLE sandbox_exec.queue_pause (
     paused_at timestamptz NOT NULL,
     reason text
 );
+
+-- publications of all tables want to tell rows apart
+ALTER TABLE sandbox_exec.home REPLICA IDENTITY FULL;
+ALTER TABLE sandbox_exec.queue_pause REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE sandbox_exec.execution IS 'executions: what changes while they live; see the view executions';
 COMMENT ON TABLE sandbox_exec.execution_input IS 'executions: what they were enqueued with';

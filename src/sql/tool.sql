@@ -5,16 +5,20 @@
  * up at each call: a dump means the same function, and one that was replaced
  * is used as it is then.  What is known about arguments and result comes from
  * the catalog whenever it is asked for.
+ *
+ * Or it is external: the application does the work and answers with resume().
  */
 CREATE TABLE sandbox_exec.tool (
     name text COLLATE "C" PRIMARY KEY,
     kind text COLLATE "C" NOT NULL,
     trusted boolean NOT NULL DEFAULT false,     -- runs as the extension's owner
-    function text NOT NULL,                     -- qualified signature
+    requires_approval boolean NOT NULL DEFAULT false,   -- each call of it pauses first
+    function text,                              -- qualified signature; null: external
     description text,                           -- null: that of the function
     arguments_schema jsonb,                     -- null: from the catalog
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT tool_kind CHECK (kind IN ('sql', 'builtin')),
+    CONSTRAINT tool_kind CHECK (kind IN ('sql', 'external', 'builtin')),
+    CONSTRAINT tool_function CHECK ((kind = 'external') = (function IS NULL)),
     CONSTRAINT tool_trusted CHECK (NOT trusted OR kind = 'builtin')
 );
 
@@ -37,7 +41,7 @@ $$;
 -- null where there is no such function; a signature whose types or schema are
 -- gone is an error to some servers, and no function to us
 CREATE FUNCTION sandbox_exec._resolve(signature text) RETURNS regprocedure
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
     RETURN to_regprocedure(signature);

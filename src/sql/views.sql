@@ -3,14 +3,16 @@
  * submitter sees what executions shows.
  */
 
--- what has not ended; three parts, so that each is read by its partial index
+-- what has not ended; in parts, so that each is read by its partial index
 -- and the history isn't read at all
 CREATE VIEW sandbox_exec._live AS
 SELECT q.* FROM sandbox_exec.execution q WHERE q.status = 'queued' AND q.ready
 UNION ALL
 SELECT d.* FROM sandbox_exec.execution d WHERE d.status = 'queued' AND NOT d.ready
 UNION ALL
-SELECT r.* FROM sandbox_exec.execution r WHERE r.status = 'running';
+SELECT r.* FROM sandbox_exec.execution r WHERE r.status = 'running'
+UNION ALL
+SELECT p.* FROM sandbox_exec.execution p WHERE p.status = 'paused';
 
 CREATE VIEW sandbox_exec.due WITH (security_barrier) AS
 SELECT e.id, e.runtime, -e.rank AS priority, e.run_at, e.owner, e.submitter, e.attempt_count, e.created_at
@@ -19,10 +21,20 @@ WHERE e.status = 'queued'
       AND (e.ready OR e.run_at <= clock_timestamp())
       AND (pg_has_role(e.submitter, 'USAGE')
            OR (SELECT has_function_privilege(
+                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+UNION ALL
+SELECT e.id, e.runtime, -e.rank, p.due_at, e.owner, e.submitter, e.attempt_count, e.created_at
+FROM (SELECT o.execution_id, min(o.due_at) AS due_at FROM sandbox_exec.pause o
+      WHERE o.outcome IS NULL AND o.due_at <= clock_timestamp()
+      GROUP BY o.execution_id) p
+     JOIN sandbox_exec.execution e ON e.id = p.execution_id
+WHERE e.status = 'paused'
+      AND (pg_has_role(e.submitter, 'USAGE')
+           OR (SELECT has_function_privilege(
                    'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')));
 
 COMMENT ON VIEW sandbox_exec.due IS
-    'executions that wait to be claimed now; claim() takes those of a runtime by priority DESC, run_at, id';
+    'executions that wait to be claimed now, or go on since a pause is due; claim() takes those of a runtime by priority DESC, run_at, id';
 COMMENT ON COLUMN sandbox_exec.due.id IS 'the execution';
 COMMENT ON COLUMN sandbox_exec.due.runtime IS 'kind of executor that it needs';
 COMMENT ON COLUMN sandbox_exec.due.priority IS 'higher is claimed earlier';
@@ -37,6 +49,7 @@ SELECT e.runtime,
        count(*) FILTER (WHERE e.status = 'queued' AND e.ready) AS ready,
        count(*) FILTER (WHERE e.status = 'queued' AND NOT e.ready) AS deferred,
        count(*) FILTER (WHERE e.status = 'running') AS running,
+       count(*) FILTER (WHERE e.status = 'paused') AS paused,
        count(*) FILTER (WHERE e.lease_expires_at < clock_timestamp()) AS expired,
        min(e.run_at) FILTER (WHERE e.status = 'queued' AND e.ready) AS oldest_run_at
 FROM sandbox_exec._live e
@@ -50,6 +63,7 @@ COMMENT ON COLUMN sandbox_exec.queue_stats.runtime IS 'kind of executor';
 COMMENT ON COLUMN sandbox_exec.queue_stats.ready IS 'queued, and claimable now';
 COMMENT ON COLUMN sandbox_exec.queue_stats.deferred IS 'queued, for later';
 COMMENT ON COLUMN sandbox_exec.queue_stats.running IS 'claimed';
+COMMENT ON COLUMN sandbox_exec.queue_stats.paused IS 'waiting for an answer';
 COMMENT ON COLUMN sandbox_exec.queue_stats.expired IS 'claimed, with a lease that has expired';
 COMMENT ON COLUMN sandbox_exec.queue_stats.oldest_run_at IS 'since when the oldest claimable one is due';
 

@@ -56,10 +56,10 @@ DECLARE
     submitters CONSTANT regrole[] := sandbox_exec._visible_submitters(caller);
 BEGIN
     max_rows := sandbox_exec._check_max_rows(max_rows, 100);
-    IF status NOT IN ('queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled') THEN
+    IF status NOT IN ('queued', 'running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled') THEN
         RAISE EXCEPTION 'unknown status "%"', status USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'No execution ever has it.',
-            HINT = 'Allowed are queued, running, succeeded, failed, timed_out, cancelled.';
+            HINT = 'Allowed are queued, running, paused, succeeded, failed, timed_out, cancelled.';
     END IF;
     RETURN QUERY
     SELECT r.* FROM sandbox_exec.execution_input i JOIN sandbox_exec._record r ON r.id = i.id

@@ -65,6 +65,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	else if (type == MESSAGE_CALL && message_get_call(&payload, &call))
 	{
+		touch(call.kind);
+		touch(call.name);
 		touch(call.args);
 		must_equal(data, frame_size, message_put_call(again, sizeof(again), &call));
 	}

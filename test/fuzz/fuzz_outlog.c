@@ -37,7 +37,8 @@ drain(OutlogCursor *cursor, size_t capacity)
 	{
 		must(piece.length <= capacity);
 		must(piece.length > 0 || piece.truncated);
-		must(piece.stream == OUTLOG_STDOUT || piece.stream == OUTLOG_STDERR || piece.stream == OUTLOG_CUSTOM);
+		must(piece.stream == OUTLOG_STDOUT || piece.stream == OUTLOG_STDERR ||
+			 (piece.stream == OUTLOG_CUSTOM && !piece.truncated));
 		must(utf8_valid(buffer, piece.length));
 		total += piece.length + 1;
 	}

@@ -40,7 +40,7 @@ our @EXPORT = qw(
   worker_pids runner_pids launcher_pid children_of is_alive process_gone
   kill_process parallel_psql test_file installation_with installation_with_library
   enqueue_batch health wait_for_health set_config install_runner server_epoch
-  wait_for_restart runner_of process_status no_such_process
+  wait_for_restart try_sql runner_of process_status no_such_process
   session fails_with wait_until_idle worker_complaints
 );
 
@@ -566,6 +566,24 @@ sub install_runner
 	rename("$place.new", $place) or croak "could not replace $place: $!";
 }
 
+=item try_sql(NODE, SQL)
+
+What a statement prints, on a server that may be down at this moment; undef when
+it is, or the statement fails.  The text is an argument of psql: one that finds
+no server does not read its input.
+
+=cut
+
+sub try_sql
+{
+	my ($node, $sql) = @_;
+	my ($out, $err) = ('', '');
+	my $ok = IPC::Run::run([ "$ENV{SANDBOX_EXEC_BINDIR}/psql", '-XAtq', '-d', $node->connstr('postgres'), '-c', $sql ],
+		'<', \undef, '>', \$out, '2>', \$err);
+	chomp $out;
+	return $ok ? $out : undef;
+}
+
 =item server_epoch(NODE), wait_for_restart(NODE, EPOCH)
 
 What tells one start of the server from another; waits until the server answers
@@ -584,9 +602,8 @@ sub wait_for_restart
 	my ($node, $epoch) = @_;
 	poll_until(
 		sub {
-			my $now = '';
-			my $status = $node->psql('postgres', 'SELECT sandbox_exec._server_epoch()', stdout => \$now, stderr => \my $ignored);
-			return $status == 0 && $now ne '' && $now ne $epoch;
+			my $now = try_sql($node, 'SELECT sandbox_exec._server_epoch()') // '';
+			return $now ne '' && $now ne $epoch;
 		},
 		'the server to restart');
 }

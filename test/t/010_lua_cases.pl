@@ -9,6 +9,7 @@
 #   -- expect_error_contains: "..." part of the error, in any case
 #   -- also_ok: status=S | result=JSON | any      another outcome as good
 #   -- limits: timeout_ms=N memory_mb=N           else 10 s and the default
+#   -- tools: {NAME,...}            what it is granted; else nothing
 #   -- max_wall_ms: N               has ended by then
 
 use strict;
@@ -106,6 +107,12 @@ ok(scalar @files, 'there are programs to run') or BAIL_OUT('test/lua is empty');
 my $node = new_node('main', conf => "sandbox_exec.workers = 2\nsandbox_exec.runner_nice = 0\n");
 my (%id, %head, %unstorable, %next);
 
+$node->safe_psql('postgres', q{
+SELECT sandbox_exec.register_module('test.counter', 'return {count = 0}'),
+	sandbox_exec.register_module('test.nothing', 'local x = 1'),
+	sandbox_exec.register_module('test.broken', 'error("no luck")'),
+	sandbox_exec.register_module('test.invalid', 'return +')});
+
 # all are enqueued at once, by one owner each, with one of the neighbour's after each
 for my $file (@files)
 {
@@ -120,6 +127,7 @@ for my $file (@files)
 	$timeout *= 6 if "@{ $head{$name}{expect} // [] } @{ $head{$name}{also_ok} // [] }" !~ /timed_out|any/;
 	my %arg = (owner => "'$name'", timeout => "'$timeout ms'");
 	$arg{memory_limit_kb} = $limit{memory_mb} * 1024 if $limit{memory_mb};
+	$arg{tools} = "'$head{$name}{tools}[0]'" if $head{$name}{tools};
 
 	if (defined $decoded && $code !~ /\0/) { $id{$name} = enqueue($node, $code, %arg) }
 	else { $unstorable{$name} = 1 }

@@ -64,7 +64,7 @@ open(my $silence, '>', '/dev/null') or die $!;
 
 sub server_answers
 {
-	poll_until(sub { $node->psql('postgres', 'SELECT 1', stdout => \my $out, stderr => \my $err) == 0 }, 'the server to answer');
+	poll_until(sub { try_sql($node, 'SELECT 1') }, 'the server to answer');
 }
 
 # enqueueing is repeated until it is known to have happened: it happens once
@@ -76,10 +76,9 @@ sub start_execution
 	poll_until(
 		sub {
 			my $timeout = $ending eq 'loop' ? '1500 ms' : '5 min';
-			$node->psql('postgres',
+			$id = try_sql($node,
 				qq{SELECT sandbox_exec.enqueue(\$lua\$$program\$lua\$, '{"lines": $lines, "ending": "$ending"}',
-					timeout => '$timeout', max_attempts => 5, idempotency_key => 'nth $nth')},
-				stdout => \$id, stderr => \my $err) == 0;
+					timeout => '$timeout', max_attempts => 5, idempotency_key => 'nth $nth')});
 		},
 		'an execution to be enqueued');
 	push @logs, { id => $id, lines => $lines, ending => $ending, events => [], restarts => 0 };
@@ -175,7 +174,8 @@ sub kill_worker_of
 	$log->{crashed} = 1;
 }
 
-%victim = map { $_ => 1 } 60, 130;
+# one of these may end before its worker can be killed: there are more than two
+%victim = map { $_ => 1 } map { 20 * $_ } 2 .. 9;
 for my $client (@clients)
 {
 	$client->{log} = next_log();
@@ -201,6 +201,7 @@ while (my @busy = grep { $_->{log} } @clients)
 	}
 	for my $log (grep { $_->{lines} == 400 && !$_->{crashed} && !ended($_) } @logs)
 	{
+		last if 2 == grep { $_->{crashed} } @logs;
 		kill_worker_of($log) if grep { $_->{type} eq 'stdout' } @{ $log->{events} };
 	}
 }

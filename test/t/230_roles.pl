@@ -159,11 +159,12 @@ for my $role (sort keys %may)
 }
 
 # Guarantee: no internal function can be called by who was granted the API; those
-# that the granted views need are known, and show nothing that the views don't.
+# that the granted views and tools need are known: the views' show nothing that
+# these don't, and sql.* do what the role can do anyway.
 is( sql(q{SELECT string_agg(DISTINCT r || ':' || p.proname, ' ' ORDER BY r || ':' || p.proname)
 		FROM pg_proc p CROSS JOIN unnest('{alice,agent,outsider}'::text[]) r
 		WHERE p.pronamespace = 'sandbox_exec'::regnamespace AND p.proname ~ '^_' AND has_function_privilege(r, p.oid, 'EXECUTE')}),
-	'agent:_checks agent:_workers alice:_checks',
+	'agent:_checks agent:_workers alice:_checks alice:_sql_execute alice:_sql_query alice:_tools',
 	'internal functions are out of reach');
 
 # Guarantee: an executor sees what waits, not what came of it.
@@ -308,7 +309,7 @@ for my $role (qw(alice bob outsider))
 {
 	is( sql(qq{SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'sandbox_exec'::regnamespace AND relkind IN ('r', 'v')
 			AND has_table_privilege('$role', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
-			AND NOT ('$role' = 'bob' AND relname IN ('executions', 'due', 'queue_stats', 'health'))}, dbname => 'lax'),
+			AND NOT ('$role' = 'bob' AND relname IN ('executions', 'due', 'queue_stats', 'health', 'tools', 'modules'))}, dbname => 'lax'),
 		'', "default privileges: no table for $role");
 }
 is( sql(q{SELECT string_agg(proname, ' ') FROM pg_proc WHERE pronamespace = 'sandbox_exec'::regnamespace AND has_function_privilege('alice', oid, 'EXECUTE')},

@@ -42,11 +42,11 @@ $id{queued} = do
 	enqueue($node, 'return args', @source, args => q('"kept"'), role => '"Bob ""B"""', priority => 3);
 };
 
-my %file = map { $_ => "$dir/$_" } qw(custom plain paused);
+my %file = map { $_ => "$dir/$_" } qw(custom plain paused secured);
 sub dump_source
 {
-	my ($format, $file) = @_;
-	$node->command_ok([ 'pg_dump', "-F$format", '-f', $file, $node->connstr('source') ], "pg_dump -F$format");
+	my ($format, $file, @option) = @_;
+	$node->command_ok([ 'pg_dump', @option, "-F$format", '-f', $file, $node->connstr('source') ], "pg_dump -F$format");
 	return;
 }
 dump_source(c => $file{paused});
@@ -58,6 +58,7 @@ $keeper->query("BEGIN; SELECT FROM sandbox_exec.execution WHERE id = '$id{queued
 sql('SELECT sandbox_exec.resume_queue()', 'source');
 dump_source(c => $file{custom});
 dump_source(p => $file{plain});
+dump_source(c => $file{secured}, '--enable-row-security');
 is(record($node, $id{queued}, @source)->{status}, 'queued', 'it was dumped while it was queued');
 
 # what a dump has to keep, as text without any oid
@@ -75,6 +76,7 @@ $keeper->close;
 for my $case (
 	[ 'another database of the cluster', $node, 'copy', 'custom' ],
 	[ 'another cluster', $other, 'copy', 'custom' ],
+	[ 'another cluster, with row security', $other, 'copy_secured', 'secured' ],
 	[ 'another cluster, as SQL', $other, 'copy_plain', 'plain' ])
 {
 	my ($where, $target, $dbname, $format) = @$case;
@@ -86,7 +88,7 @@ for my $case (
 	$target->command_ok(
 		$format eq 'plain'
 		? [ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-d', $connstr, '-f', $file{plain} ]
-		: [ 'pg_restore', '--exit-on-error', '-d', $connstr, $file{$format} ],
+		: [ 'pg_restore', '--exit-on-error', ($format eq 'secured' ? '--enable-row-security' : ()), '-d', $connstr, $file{$format} ],
 		"restore into $where");
 
 	# Guarantee: nothing runs in a restored copy until it is adopted, though a

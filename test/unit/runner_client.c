@@ -16,18 +16,17 @@
 #include <unistd.h>
 
 #define FD_FLOOR 16
-#define MAX_PAYLOAD (MAX_DONE_PAYLOAD > MAX_CALL_PAYLOAD ? MAX_DONE_PAYLOAD : MAX_CALL_PAYLOAD)
-#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_PAYLOAD)
+#define INBOX_SIZE (FRAME_HEADER_SIZE + MAX_RUNNER_PAYLOAD)
 
-#define TEXT_OF(number) #number
-#define NUMBER_AS_TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
 
 RunnerOptions
 runner_client_defaults(void)
 {
 	RunnerOptions options = {
 		.program = getenv("RUNNER"),
-		.protocol = NUMBER_AS_TEXT(PROTOCOL_VERSION),
+		.protocol = TEXT_OF(PROTOCOL_VERSION),
 		.version = SANDBOX_EXEC_VERSION,
 		.memory_kb = "65536",
 		.seccomp = "1"};
@@ -101,7 +100,7 @@ next_frame(RunnerClient *c, uint8_t *type, FrameReader *payload)
 	for (;;)
 	{
 		ssize_t		n;
-		int			found = frame_peek(c->inbox, c->inbox_used, MAX_PAYLOAD,
+		int			found = frame_peek(c->inbox, c->inbox_used, MAX_RUNNER_PAYLOAD,
 									   type, payload, &c->inbox_taken);
 
 		if (found != 0)
@@ -200,6 +199,17 @@ runner_client_receive(RunnerClient *c, DoneMessage *done)
 	if (!next_frame(c, &type, &payload) || type != MESSAGE_DONE)
 		return false;
 	return message_get_done(&payload, done);
+}
+
+bool
+runner_client_receive_call(RunnerClient *c, CallMessage *call)
+{
+	uint8_t		type;
+	FrameReader payload;
+
+	if (!next_frame(c, &type, &payload) || type != MESSAGE_CALL)
+		return false;
+	return message_get_call(&payload, call);
 }
 
 char *

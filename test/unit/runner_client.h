@@ -49,6 +49,9 @@ extern bool runner_client_send(RunnerClient *c, const RunMessage *request);
 /* wait for DONE; its texts stay valid until the next call; false at the end */
 extern bool runner_client_receive(RunnerClient *c, DoneMessage *done);
 
+/* wait for CALL; as above */
+extern bool runner_client_receive_call(RunnerClient *c, CallMessage *call);
+
 /* what the runner says next, by its type; texts are valid until the next call */
 typedef struct RunnerSays
 {

@@ -124,6 +124,50 @@ done_comes_back(void **state)
 	assert_text(got.result, NULL);
 }
 
+static void
+call_comes_back(void **state)
+{
+	CallMessage m = {.seq = 7, .kind = text("tool"), .name = text("app.lookup"), .args = text("{}")};
+	CallMessage got;
+	FrameReader r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+
+	(void) state;
+	assert_true(message_get_call(&r, &got));
+	assert_int_equal(got.seq, 7);
+	assert_text(got.kind, "tool");
+	assert_text(got.name, "app.lookup");
+	assert_text(got.args, "{}");
+	m.args = text(NULL);
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_true(message_get_call(&r, &got));
+	assert_text(got.args, NULL);
+}
+
+static void
+calls_must_have_a_kind_and_a_name(void **state)
+{
+	static char big[MAX_CALL_NAME_BYTES + 1];
+	CallMessage m = {.seq = 1, .kind = text("tool")};
+	CallMessage got;
+	FrameReader r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+
+	(void) state;
+	assert_false(message_get_call(&r, &got));
+	m.name = (FrameText){big, MAX_CALL_NAME_BYTES};
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_true(message_get_call(&r, &got));
+	m.name.length++;
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_false(message_get_call(&r, &got));
+	m.name = text("x");
+	m.kind = text(NULL);
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_false(message_get_call(&r, &got));
+	m.kind = (FrameText){big, MAX_CALL_KIND_BYTES + 1};
+	r = payload(message_put_call(buffer, sizeof(buffer), &m), MESSAGE_CALL);
+	assert_false(message_get_call(&r, &got));
+}
+
 /* a prefix of a sound payload, or one with something behind it, is refused */
 static void
 only_whole_payloads(void **state)
@@ -211,7 +255,7 @@ booleans_are_zero_or_one(void **state)
 }
 
 static bool
-return_comes_back(ReturnMessage m)
+comes_back(ReturnMessage m)
 {
 	ReturnMessage got;
 	FrameReader r = payload(message_put_return(buffer, sizeof(buffer), &m), MESSAGE_RETURN);
@@ -225,13 +269,14 @@ static void
 what_is_pending_has_no_value(void **state)
 {
 	(void) state;
-	assert_true(return_comes_back((ReturnMessage){RETURN_OK, 7, 1700000000000, text("[1]")}));
-	assert_true(return_comes_back((ReturnMessage){RETURN_ERROR, 0, 0, text("{}")}));
-	assert_true(return_comes_back((ReturnMessage){RETURN_PENDING, 0, 0, text(NULL)}));
-	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING, 1, 0, text(NULL)}));
-	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING, 0, 1, text(NULL)}));
-	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING, 0, 0, text("1")}));
-	assert_false(return_comes_back((ReturnMessage){RETURN_PENDING + 1, 0, 0, text(NULL)}));
+	assert_true(comes_back((ReturnMessage){RETURN_OK, 7, 1700000000000, text("[1]")}));
+	assert_true(comes_back((ReturnMessage){RETURN_ERROR, 0, 0, text("{}")}));
+	assert_true(comes_back((ReturnMessage){RETURN_PENDING, 0, 0, text(NULL)}));
+	assert_false(comes_back((ReturnMessage){RETURN_OK, 7, -1, text("[1]")}));
+	assert_false(comes_back((ReturnMessage){RETURN_PENDING, 1, 0, text(NULL)}));
+	assert_false(comes_back((ReturnMessage){RETURN_PENDING, 0, 1, text(NULL)}));
+	assert_false(comes_back((ReturnMessage){RETURN_PENDING, 0, 0, text("1")}));
+	assert_false(comes_back((ReturnMessage){RETURN_PENDING + 1, 0, 0, text(NULL)}));
 }
 
 static void
@@ -272,6 +317,8 @@ main(void)
 		cmocka_unit_test(ready_comes_back),
 		cmocka_unit_test(run_comes_back),
 		cmocka_unit_test(done_comes_back),
+		cmocka_unit_test(call_comes_back),
+		cmocka_unit_test(calls_must_have_a_kind_and_a_name),
 		cmocka_unit_test(only_whole_payloads),
 		cmocka_unit_test(outcomes_must_be_consistent),
 		cmocka_unit_test(texts_must_be_sound),

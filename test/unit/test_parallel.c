@@ -270,6 +270,7 @@ an_answer_after_suspend_ends_it(void **state)
 	assert_int_equal(waitpid(model.client.pid, &status, 0), model.client.pid);
 	model.client.pid = 0;
 	assert_int_equal(WEXITSTATUS(status), RUNNER_EXIT_USAGE);
+	close(model.client.socket);
 }
 
 static void
@@ -277,9 +278,8 @@ names_of_tools_are_text(void **state)
 {
 	(void) state;
 	assert_result("return tools['\xC3\xA9']()", "\"\xC3\xA9\"");
-	assert_error("tools.call('a\\0b')", "tool_not_found", "the name is not valid UTF-8, or holds NUL");
-	assert_error("tools['\\xff']()", "tool_not_found", "the name is not valid UTF-8, or holds NUL");
-	assert_error("tools.a['b\\0']()", "tool_not_found", "the name is not valid UTF-8, or holds NUL");
+	assert_error("tools.call('a\\0b')", "runtime_error", "code:1: bad argument #1 to 'call' (a name has no NUL character)");
+	assert_error("tools['\\xff']()", "tool_not_found", "tool names have 1 to 255 characters");
 }
 
 /* ------------------------------------------------------------------------
@@ -414,7 +414,7 @@ the_clock_moves_at_delivery(void **state)
 	model.now_ms += 500000;
 	worker_model_answer(&model, 1, "{\"action\":\"accept\"}");
 	attempt(ATTEMPT_DONE);
-	assert_string_equal(model.calls[1].args, "{\"at\":0.0}");
+	assert_string_equal(model.calls[1].args, "{\"at\":0}");
 	assert_string_equal(model.calls[2].args, "{\"at\":1.001}");
 }
 
@@ -580,7 +580,7 @@ static void
 decide_module(WorkerModel *m, ModelCall *call)
 {
 	if (strcmp(call->kind, "module") == 0)
-		worker_model_settle(m, call, RETURN_OK, "{\"source\":\"local n = tools.t() return {n = n, name = ...}\"}");
+		worker_model_settle(m, call, RETURN_OK, "\"local n = tools.t() return {n = n, name = ...}\"");
 	else
 		decide(m, call);
 }
@@ -655,8 +655,9 @@ branches_without_end(void **state)
 	(void) state;
 	assert_error("local function f() parallel(f) end f()", "runtime_error",
 				 "code:1: too many branches within branches (the limit is 1000)");
-	assert_error("local function f() local _, e = coroutine.resume(coroutine.create(function() parallel(f) end)) error(e, 0) end f()", "runtime_error",
-				 "C stack overflow");
+	assert_error("local function f() local _, e = coroutine.resume(coroutine.create(function() parallel(f) end)) "
+				 "error(e, 0) end f()",
+				 "runtime_error", "C stack overflow");
 	assert_error("local function f() ('x'):gsub('x', function() parallel(f) end) end f()", "runtime_error",
 				 "C stack overflow");
 	assert_result("local n = 0 for i = 1, 1e5 do parallel(function() n = n + 1 end, function() n = n + 1 end) end return n",
@@ -848,6 +849,6 @@ main(void)
 		parallel_test(nothing_is_left_behind),
 	};
 
-	alarm(300);					/* a runner that never answers must not stop the suite */
+	alarm(120);					/* a runner that never answers must not stop the suite */
 	return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);
 }

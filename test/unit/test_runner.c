@@ -254,8 +254,11 @@ inputs(void **state)
 	request.args = (FrameText){"{\"n\":[1,2.5,9223372036854775808]}", 33};
 	request.execution = (FrameText){"{\"id\":\"abc\"}", 12};
 	run_request(&request);
-	assert_text(done.result, "[{\"n\":[1,2.5,9.223372036854776e+18]},\"abc\"]");
+	assert_text(done.result, "[{\"n\":[1,2.5,\"9223372036854775808\"]},\"abc\"]");
 	request.args = (FrameText){"[1e999]", 7};
+	run_request(&request);
+	assert_text(done.result, "[[\"1e999\"],\"abc\"]");
+	request.args = (FrameText){"[1", 2};
 	run_request(&request);
 	assert_text(done.error_code, "args_invalid");
 	assert_result("return args == nil", "true");

@@ -1,0 +1,104 @@
+/*
+ * Pauses that answer themselves: when their time has come, or when the child has
+ * ended that they wait for.  A call that a person was asked about is cancelled
+ * by its time, an event as well, and a sleep is over.
+ */
+
+-- those of one execution, which lives and whose row the caller has locked
+CREATE FUNCTION sandbox_exec._answer_due_of(id uuid, now timestamptz) RETURNS integer
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+DECLARE
+    p record;
+    child record;
+    answered integer := 0;
+BEGIN
+    FOR p IN
+        SELECT x.call_id, x.kind, x.child_id FROM sandbox_exec.pause x
+        WHERE x.execution_id = _answer_due_of.id AND x.outcome IS NULL AND (x.due_at <= now OR x.kind = 'child')
+        ORDER BY x.due_at, x.seq
+    LOOP
+        IF p.kind = 'child' THEN
+            child := sandbox_exec._child_outcome(id, p.child_id);
+            CONTINUE WHEN child.outcome IS NULL;
+            PERFORM sandbox_exec._answer(p.call_id, CASE child.outcome WHEN 'ok' THEN 'accept' ELSE 'cancel' END,
+                                         child.value, 'call', NULL, NULL);
+        ELSE
+            PERFORM sandbox_exec._answer(p.call_id, CASE p.kind WHEN 'sleep' THEN 'accept' ELSE 'cancel' END,
+                                         NULL, 'call', NULL, NULL);
+        END IF;
+        answered := answered + 1;
+    END LOOP;
+    RETURN answered;
+END
+$$;
+
+-- write down what the end of an execution meant for its pauses, so that no
+-- index holds them any more; its row is locked
+CREATE FUNCTION sandbox_exec._close(id uuid) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+BEGIN
+    UPDATE sandbox_exec.pause p SET outcome = 'cancel', answered_at = clock_timestamp()
+    WHERE p.execution_id = _close.id AND p.outcome IS NULL;
+END
+$$;
+
+-- of these executions, those that nobody holds
+CREATE FUNCTION sandbox_exec._answer_due(ids uuid[], now timestamptz) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+DECLARE
+    execution record;
+    answered bigint := 0;
+BEGIN
+    FOR execution IN
+        SELECT e.id, e.finished_at IS NOT NULL AS ended FROM sandbox_exec.execution e
+        WHERE e.id = ANY (ids)
+        ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        IF execution.ended THEN
+            PERFORM sandbox_exec._close(execution.id);
+        ELSE
+            answered := answered + sandbox_exec._answer_due_of(execution.id, now);
+        END IF;
+    END LOOP;
+    RETURN answered;
+END
+$$;
+
+-- for promote(): what is due, and children whose end nobody told
+CREATE FUNCTION sandbox_exec._answer_all_due(max_rows integer, now timestamptz) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+    ids CONSTANT uuid[] := ARRAY(
+        SELECT p.execution_id FROM sandbox_exec.pause p
+        WHERE p.outcome IS NULL AND p.due_at <= now
+        ORDER BY p.due_at LIMIT max_rows);
+    parents CONSTANT uuid[] := ARRAY(
+        SELECT p.execution_id FROM sandbox_exec.pause p
+        WHERE p.outcome IS NULL AND p.kind = 'child'
+              AND NOT EXISTS (SELECT FROM sandbox_exec.execution c WHERE c.id = p.child_id AND c.finished_at IS NULL)
+        LIMIT max_rows);
+BEGIN
+    RETURN CASE WHEN ids || parents = '{}' THEN 0 ELSE sandbox_exec._answer_due(ids || parents, now) END;
+END
+$$;
+
+-- for workers: these executions have ended; what is locked is left to promote()
+CREATE FUNCTION sandbox_exec._answer_parents(children uuid[]) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+BEGIN
+    PERFORM sandbox_exec._answer_due(ARRAY(
+        SELECT p.execution_id FROM sandbox_exec.pause p
+        WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children)), clock_timestamp());
+END
+$$;
+
+-- when a child ends: have a worker look, in case nobody else tells its parent
+CREATE FUNCTION sandbox_exec._tell_parent(parent_id uuid, now timestamptz) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN CASE WHEN parent_id IS NOT NULL THEN sandbox_exec._work_due(now) END;
