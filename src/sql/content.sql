@@ -79,7 +79,7 @@ CREATE FUNCTION sandbox_exec._value_problem(rule jsonb, value jsonb) RETURNS tex
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    wanted CONSTANT text := rule ->> 'type';
+    wanted CONSTANT text := coalesce(rule ->> 'type', '');
     kind CONSTANT text := jsonb_typeof(value);
 BEGIN
     IF wanted IN ('string', 'number', 'integer', 'boolean', 'array', 'object', 'null')

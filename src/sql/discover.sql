@@ -65,7 +65,7 @@ BEGIN
                'name', g.name, 'description', g.description,
                'arguments', coalesce(g.arguments_schema, CASE WHEN g.function IS NOT NULL THEN
                                                               sandbox_exec._arguments_schema(g.function) END),
-               'result', sandbox_exec._result_schema(g.function))
+               'result', CASE WHEN g.function IS NULL THEN '{}' ELSE sandbox_exec._result_schema(g.function) END)
            || CASE WHEN g.requires_approval THEN '{"requires_approval": true}'::jsonb ELSE '{}' END
     INTO described
     FROM sandbox_exec._granted_tools(id) g

@@ -91,10 +91,15 @@ $$;
 CREATE FUNCTION sandbox_exec._answer_parents(children uuid[]) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-BEGIN
-    PERFORM sandbox_exec._answer_due(ARRAY(
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+    parents CONSTANT uuid[] := ARRAY(
         SELECT p.execution_id FROM sandbox_exec.pause p
-        WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children)), clock_timestamp());
+        WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children));
+BEGIN
+    IF parents <> '{}' AND sandbox_exec._answer_due(parents, now) < cardinality(parents) THEN
+        PERFORM sandbox_exec._work_due(now + interval '1 s');
+    END IF;
 END
 $$;
 

@@ -82,7 +82,8 @@ BEGIN
         FROM verdict v LEFT JOIN log g ON g.id = v.id
         WHERE e.id = v.id AND e.id = ANY (ARRAY(SELECT x.id FROM verdict x))
         RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
-                  sandbox_exec._tell_parent(e.parent_id, now)
+                  -- a worker does it itself, in a transaction of its own
+                  CASE WHEN NOT by_worker THEN sandbox_exec._tell_parent(e.parent_id, now) END
     )
     SELECT o.id,
            CASE WHEN n.id IS NOT NULL THEN 'true'

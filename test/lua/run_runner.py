@@ -22,6 +22,7 @@ PROTOCOL_VERSION = '3'
 MEMORY_KB = 64 * 1024
 AREA_SIZE = 4 * 1024 * 1024
 ABSENT = 0xFFFFFFFF
+RUN, CALL, RETURN = 2, 4, 5
 # leaves nothing behind, and tells when something was left
 CANARY = "local n = 0 for _ in pairs(_G) do n = n + 1 end return n, #string.rep('x', 3), math.pi > 3"
 
@@ -32,7 +33,7 @@ class Runner:
         output = os.memfd_create('output')
         os.ftruncate(output, AREA_SIZE)
         self.area = mmap.mmap(output, AREA_SIZE)
-        self.socket, self.buffer = ours, b''
+        self.socket, self.buffer, self.type = ours, b'', 0
         arguments = ['sandbox_exec_runner', PROTOCOL_VERSION, version, str(os.getpid()), '0', str(MEMORY_KB), '1']
         high = [os.dup2(fd, at) for fd, at in ((theirs.fileno(), 100), (output, 101))]
         self.pid = os.posix_spawn(program, arguments, {}, file_actions=[
@@ -59,7 +60,7 @@ class Runner:
             if len(self.buffer) >= 5:
                 size = 5 + struct.unpack('<I', self.buffer[:4])[0]
                 if len(self.buffer) >= size:
-                    payload, self.buffer = self.buffer[5:size], self.buffer[size:]
+                    self.type, payload, self.buffer = self.buffer[4], self.buffer[5:size], self.buffer[size:]
                     return payload
             if not select.select([self.socket], [], [], max(0, deadline - time.monotonic()))[0]:
                 return None
@@ -67,6 +68,18 @@ class Runner:
             if not data:
                 return b''
             self.buffer += data
+
+    def last_frame(self, seconds):
+        """The frame that ends an execution.  There is nothing here that could be called."""
+        deadline = time.monotonic() + seconds
+        while True:
+            payload = self.frame(deadline - time.monotonic())
+            if not payload or self.type != CALL:
+                return payload
+            kind, name = read_texts(payload, 4, 2)
+            error = {'code': kind + '_not_found', 'message': f'{kind} "{name}" does not exist'}
+            answer = struct.pack('<BIq', 1, 0, 0) + text_field(json.dumps(error))
+            self.socket.sendall(struct.pack('<IB', len(answer), RETURN) + answer)
 
     def stdout(self):
         used, at, text = struct.unpack('<I', self.area[:4])[0], 8, b''
@@ -82,9 +95,9 @@ class Runner:
         memory = (memory_mb or MEMORY_KB // 1024) * 1024 * 1024
         payload = bytes(range(16)) + struct.pack('<qqI', 1700000000000, memory, max_chars)
         payload += text_field('{"id":"case"}') + text_field(None) + text_field(code)
-        self.socket.sendall(struct.pack('<IB', len(payload), 2) + payload)
+        self.socket.sendall(struct.pack('<IB', len(payload), RUN) + payload)
         outcome = {'status': 'timed_out', 'reusable': False, 'error': None, 'error_code': None, 'result': None}
-        payload = self.frame(timeout_ms / 1000)
+        payload = self.last_frame(timeout_ms / 1000)
         if payload == b'':
             outcome['status'] = 'failed'
             outcome['error'] = 'the runner died, wait status %d' % self.end()
@@ -93,13 +106,7 @@ class Runner:
         else:
             succeeded, outcome['exit_code'], outcome['reusable'] = struct.unpack('<?i?', payload[:6])
             outcome['status'] = 'succeeded' if succeeded else 'failed'
-            at = 6
-            for field in ('error_code', 'error', 'result'):
-                length = struct.unpack('<I', payload[at:at + 4])[0]
-                at += 4
-                if length != ABSENT:
-                    outcome[field] = payload[at:at + length].decode()
-                    at += length
+            outcome['error_code'], outcome['error'], outcome['result'] = read_texts(payload, 6, 3)
             outcome['result'] = outcome['result'] and json.loads(outcome['result'])
         outcome['stdout'] = self.stdout()
         return outcome
@@ -110,6 +117,17 @@ def text_field(text):
         return struct.pack('<I', ABSENT)
     data = text.encode()
     return struct.pack('<I', len(data)) + data
+
+
+def read_texts(payload, at, count):
+    """So many texts of the payload from there on; None for absent ones."""
+    texts = []
+    for _ in range(count):
+        length = struct.unpack('<I', payload[at:at + 4])[0]
+        at += 4
+        texts.append(None if length == ABSENT else payload[at:at + length].decode())
+        at += 0 if length == ABSENT else length
+    return texts
 
 
 def results(programs, runner_program, version):

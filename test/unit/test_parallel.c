@@ -655,6 +655,9 @@ branches_without_end(void **state)
 	(void) state;
 	assert_error("local function f() parallel(f) end f()", "runtime_error",
 				 "code:1: too many branches within branches (the limit is 1000)");
+	assert_error("local function f() local _, e = coroutine.resume(coroutine.create(function() parallel(f) end)) "
+				 "error(e, 0) end f()",
+				 "runtime_error", "C stack overflow");
 	assert_error("local function f() ('x'):gsub('x', function() parallel(f) end) end f()", "runtime_error",
 				 "C stack overflow");
 	assert_result("local n = 0 for i = 1, 1e5 do parallel(function() n = n + 1 end, function() n = n + 1 end) end return n",

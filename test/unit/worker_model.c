@@ -174,7 +174,7 @@ play(WorkerModel *model)
 static void
 forget_attempt(WorkerModel *model)
 {
-	if (model->client.pid != 0)
+	if (model->client.inbox != NULL)
 		runner_client_end(&model->client);
 	free(model->text);
 	free(model->error_code);
