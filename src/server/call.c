@@ -30,11 +30,11 @@
 #include "tools.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
+#include "xact.h"
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
@@ -186,8 +186,7 @@ static void
 spare_the_flush(void)
 {
 	if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_LOCAL, true, 0, false);
+		xact_commit_asynchronously();
 }
 
 static Datum

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "guc.h"
@@ -26,6 +27,9 @@
 
 /* rows that one repair handles; more wait for the next */
 #define REPAIR_ROWS 1000
+
+/* where the claims lie in the log that may not be on disk yet */
+static XLogRecPtr claimed_until = InvalidXLogRecPtr;
 
 static Datum
 lease_interval(void)
@@ -129,6 +133,7 @@ claim_body(void *arg)
 	MemoryContext outside;
 	int			i;
 
+	xact_commit_asynchronously();
 	spi_execute(&plan, "SELECT * FROM sandbox_exec._claim('lua', $1, $2, "
 					   "'worker ' || $4, NULL, $3, $4)",
 				4,
@@ -149,13 +154,32 @@ claim_body(void *arg)
 			read_log(&work->batch->claims[i], work->into);
 }
 
+/*
+ * A claim need not be on disk before its code runs: all that the code does
+ * outside of its process comes in later transactions, which take the claim's
+ * records to disk with them.  A crash before that leaves the execution queued.
+ * Only a call may do harm that no commit tells of, by taking the server down;
+ * so the claim must be there first, or that attempt would not count.
+ */
 XactResult
 store_claim(int max_rows, int worker_no, ClaimBatch *batch)
 {
 	ClaimWork	work = {max_rows, worker_no, CurrentMemoryContext, batch};
+	XactResult	result;
 
 	batch->count = 0;
-	return xact_run(claim_body, &work);
+	result = xact_run(claim_body, &work);
+	if (result == XACT_DONE && batch->count > 0)
+		claimed_until = XactLastCommitEnd;
+	return result;
+}
+
+static void
+secure_claims(void)
+{
+	if (!XLogRecPtrIsInvalid(claimed_until))
+		XLogFlush(claimed_until);
+	claimed_until = InvalidXLogRecPtr;
 }
 
 /* --------------------------------------------------------------- append */
@@ -219,6 +243,7 @@ store_call(const CallRequest *request, CallAnswer *answer)
 {
 	CallWork	work = {request, answer, CurrentMemoryContext};
 
+	secure_claims();
 	return xact_run(call_body, &work);
 }
 

@@ -25,6 +25,7 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -216,6 +217,13 @@ xact_run(XactBody body, void *arg)
 	disable_timeout(patience, false);
 	MemoryContextSwitchTo(outside);
 	return result;
+}
+
+void
+xact_commit_asynchronously(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
 const char *

@@ -13,27 +13,6 @@
  * jit is off where a sequential scan is wanted all the same (of home): the
  * planner then takes the plan for an expensive one.
  */
-CREATE FUNCTION sandbox_exec._pick(runtime text, max_rows integer, OUT picked uuid[], OUT answered uuid[])
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    WITH next AS MATERIALIZED (
-        SELECT e.rank, e.run_at, e.id, e.solo, e.answers
-        FROM sandbox_exec.execution e
-        WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
-        ORDER BY e.rank, e.run_at, e.id
-        LIMIT max_rows
-        FOR NO KEY UPDATE SKIP LOCKED
-    ), counted AS (
-        SELECT n.id, n.answers, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
-        FROM next n
-        WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
-    )
-    SELECT array_agg(c.id), array_agg(c.id) FILTER (WHERE c.answers > 0) INTO picked, answered
-    FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far;
-END
-$$;
-
 CREATE FUNCTION sandbox_exec._claim(
     runtime text, max_rows integer, lease interval, executor text, id uuid,
     worker_epoch bigint, worker_no integer)
@@ -59,7 +38,20 @@ BEGIN
     END IF;
 
     IF id IS NULL THEN
-        SELECT * INTO picked, answered FROM sandbox_exec._pick(runtime, max_rows);
+        WITH next AS MATERIALIZED (
+            SELECT e.rank, e.run_at, e.id, e.solo, e.answers
+            FROM sandbox_exec.execution e
+            WHERE e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
+            ORDER BY e.rank, e.run_at, e.id
+            LIMIT max_rows
+            FOR NO KEY UPDATE SKIP LOCKED
+        ), counted AS (
+            SELECT n.id, n.answers, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
+            FROM next n
+            WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
+        )
+        SELECT array_agg(c.id), array_agg(c.id) FILTER (WHERE c.answers > 0) INTO picked, answered
+        FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far;
     ELSE
         PERFORM sandbox_exec._recover(ARRAY[id], now);
         SELECT ARRAY[e.id], CASE WHEN e.answers > 0 THEN ARRAY[e.id] END INTO picked, answered
@@ -67,7 +59,9 @@ BEGIN
         WHERE e.id = _claim.id AND e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
         FOR NO KEY UPDATE SKIP LOCKED;
     END IF;
-    IF answered IS NOT NULL THEN
+    IF picked IS NULL THEN
+        RETURN;
+    ELSIF answered IS NOT NULL THEN
         PERFORM sandbox_exec._deliver(answered, now);
     END IF;
 
@@ -94,8 +88,6 @@ BEGIN
     FROM taken t CROSS JOIN LATERAL (SELECT x.code, x.args, x.tools FROM sandbox_exec.execution_input x
                                      WHERE x.id = t.id LIMIT 1) i
     ORDER BY t.rank, t.run_at, t.id;
-    IF FOUND THEN
-        PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died
-    END IF;
+    PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died
 END
 $$;
