@@ -33,8 +33,9 @@ PG_FUNCTION_INFO_V1(enqueue_as_v1);
 
 /* the columns of execution_input, as parameters of a statement */
 #define INPUT_COLUMNS 7
-#define INSERT_INPUT                                                                                       \
-	"INSERT INTO sandbox_exec.execution_input (id, submitter, owner, idempotency_key, code, args, tools) " \
+#define INSERT_INPUT                                              \
+	"INSERT INTO sandbox_exec.execution_input "                   \
+	"(id, submitter, owner, idempotency_key, code, args, tools) " \
 	"VALUES ($1, $2, $3, $4, $5, $6, $7)"
 
 static Oid	input_types[INPUT_COLUMNS] = {
@@ -50,12 +51,19 @@ set_default(NullableDatum *field, Datum value)
 	field->isnull = false;
 }
 
+static Datum
+name_of(Oid role)
+{
+	Datum		name = DirectFunctionCall1(pg_get_userbyid, ObjectIdGetDatum(role));
+
+	return DirectFunctionCall1(name_text, name);
+}
+
 static void
 set_defaults(NullableDatum *request, Oid caller, TimestampTz now)
 {
 	if (request[REQUEST_OWNER].isnull)
-		set_default(&request[REQUEST_OWNER],
-					DirectFunctionCall1(name_text, DirectFunctionCall1(pg_get_userbyid, ObjectIdGetDatum(caller))));
+		set_default(&request[REQUEST_OWNER], name_of(caller));
 	if (request[REQUEST_TOOLS].isnull)
 		set_default(&request[REQUEST_TOOLS], PointerGetDatum(construct_empty_array(TEXTOID)));
 	if (request[REQUEST_RUNTIME].isnull)
@@ -69,7 +77,9 @@ set_defaults(NullableDatum *request, Oid caller, TimestampTz now)
 static int
 timeout_ms(NullableDatum timeout)
 {
-	return timeout.isnull ? Min(DEFAULT_TIMEOUT_MS, guc_max_timeout) : validate_timeout_ms(timeout.value);
+	if (timeout.isnull)
+		return Min(DEFAULT_TIMEOUT_MS, guc_max_timeout);
+	return validate_timeout_ms(timeout.value);
 }
 
 /* nulls as SPI takes them */
@@ -160,7 +170,8 @@ insert_execution(const NullableDatum *request, Oid caller, pg_uuid_t *id, Timest
 		Int32GetDatum(timeout_ms(request[REQUEST_TIMEOUT])),
 		request[REQUEST_MAX_OUTPUT_CHARS].value, request[REQUEST_MEMORY_LIMIT_KB].value,
 		request[REQUEST_MAX_ATTEMPTS].value, request[REQUEST_RUNTIME].value,
-		request[REQUEST_OWNER].value, request[REQUEST_ORG_ID].value, request[REQUEST_THREAD_ID].value};
+		request[REQUEST_OWNER].value, request[REQUEST_ORG_ID].value,
+		request[REQUEST_THREAD_ID].value};
 	char		nulls[lengthof(types)];
 
 	memset(nulls, ' ', sizeof(nulls));

@@ -60,6 +60,7 @@ typedef struct DatabaseSlot
 	Oid			database;		/* InvalidOid: free */
 	bool		probe;			/* not known whether it has the extension */
 	bool		work;			/* some row became ready since the last claim */
+	bool		watched;		/* the launcher saw it, and looks again by itself */
 	bool		draining;		/* drain() stopped claims */
 	int			holds;			/* sessions whose DDL needs it free of workers */
 	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */

@@ -154,10 +154,17 @@ check_texts(const NullableDatum *request)
 static char *
 quoted(Datum name)
 {
-	char	   *start = text_to_cstring(DatumGetTextPP(DirectFunctionCall2(text_left, name,
-																		   Int32GetDatum(MAX_CHARS))));
+	Datum		start = DirectFunctionCall2(text_left, name, Int32GetDatum(MAX_CHARS));
 
-	return psprintf("\"%s\"", start);
+	return psprintf("\"%s\"", TextDatumGetCString(start));
+}
+
+static bool
+is_tool(Datum name)
+{
+	text	   *pattern = DatumGetTextPP(name);
+
+	return pattern_is_valid(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern));
 }
 
 static void
@@ -184,7 +191,7 @@ check_tools(NullableDatum tools)
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &count);
 	for (i = 0; i < count; i++)
 	{
-		if (!nulls[i] && pattern_is_valid(VARDATA_ANY(DatumGetTextPP(names[i])), VARSIZE_ANY_EXHDR(DatumGetTextPP(names[i]))))
+		if (!nulls[i] && is_tool(names[i]))
 			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -71,9 +71,11 @@ static void
 deliver_to_database(void)
 {
 	DatabaseSlot *slot = shmem_database(MyDatabaseId);
+	bool		news;
 
 	if (slot == NULL)
 		return;
+	news = wanted.work && !slot->watched;
 	if (wanted.work)
 		slot->work = true;
 	if (wanted.probe)
@@ -83,12 +85,15 @@ deliver_to_database(void)
 		shmem_poke_launcher();
 	}
 	if (wanted.due_known && wanted.due < slot->next_due)
+	{
 		slot->next_due = wanted.due;
+		news = true;
+	}
 	else if (!wanted.work)
 		return;
 
 	/* either may do: an idle worker computes anew how long it may sleep */
-	if (!shmem_wake_worker(MyDatabaseId))
+	if (!shmem_wake_worker(MyDatabaseId) && news)
 		shmem_poke_launcher();
 }
 
