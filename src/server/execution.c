@@ -25,7 +25,7 @@
 #include "utils/timestamp.h"
 
 /* outcomes wait this long for company */
-#define FLUSH_AFTER_US INT64CONST(2000)
+#define FLUSH_AFTER_US INT64CONST(10000)
 
 /* an execution longer than this doesn't keep the rest of its batch */
 #define RELEASE_AFTER_US INT64CONST(20000)

@@ -29,7 +29,7 @@
 #include "worker.h"
 
 /* a batch is as large as this lets it be, by the time executions took lately */
-#define BATCH_TARGET_US 10000
+#define BATCH_TARGET_US 20000
 #define BATCH_MAX 100
 #define BATCH_GROWTH 4
 

@@ -39,7 +39,7 @@ CREATE FUNCTION sandbox_exec._claim(
     worker_epoch bigint, worker_no integer)
 RETURNS SETOF sandbox_exec.claimed
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
