@@ -155,6 +155,18 @@ insert_unkeyed(const NullableDatum *request, Oid caller, pg_uuid_t *id)
 	spi_execute(&plan, INSERT_INPUT, INPUT_COLUMNS, input_types, values, nulls);
 }
 
+/* it is ready when this transaction commits */
+static void
+announce(const NullableDatum *request, const pg_uuid_t *id)
+{
+	ClaimKey	key = {
+		.rank = -DatumGetInt32(request[REQUEST_PRIORITY].value),
+		.run_at = DatumGetTimestampTz(request[REQUEST_RUN_AT].value),
+		.id = *id};
+
+	wakeup_ready(&key);
+}
+
 static void
 insert_execution(const NullableDatum *request, Oid caller, pg_uuid_t *id, TimestampTz now)
 {
@@ -185,7 +197,7 @@ insert_execution(const NullableDatum *request, Oid caller, pg_uuid_t *id, Timest
 				"VALUES ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
 				lengthof(types), types, values, nulls);
 	if (run_at <= now)
-		wakeup_work();
+		announce(request, id);
 	else
 		wakeup_due(run_at);
 }

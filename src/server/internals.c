@@ -22,6 +22,7 @@
 PG_FUNCTION_INFO_V1(announce_v1);
 PG_FUNCTION_INFO_V1(wake_v1);
 PG_FUNCTION_INFO_V1(work_ready_v1);
+PG_FUNCTION_INFO_V1(row_ready_v1);
 PG_FUNCTION_INFO_V1(work_due_v1);
 PG_FUNCTION_INFO_V1(worker_attention_v1);
 PG_FUNCTION_INFO_V1(server_epoch_v1);
@@ -50,6 +51,18 @@ Datum
 work_ready_v1(PG_FUNCTION_ARGS)
 {
 	wakeup_work();
+	PG_RETURN_VOID();
+}
+
+Datum
+row_ready_v1(PG_FUNCTION_ARGS)
+{
+	ClaimKey	key = {
+		.rank = PG_GETARG_INT32(0),
+		.run_at = PG_GETARG_TIMESTAMPTZ(1),
+		.id = *PG_GETARG_UUID_P(2)};
+
+	wakeup_ready(&key);
 	PG_RETURN_VOID();
 }
 

@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "bound.h"
 #include "commands/async.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -27,6 +28,7 @@ static struct
 	bool		work;
 	bool		probe;
 	bool		rescan;
+	ClaimKey	ready;			/* the first row that became ready, if work */
 	bool		due_known;
 	TimestampTz due;
 	uint64		waits[WAIT_SLOTS / 64]; /* a bit a wait slot */
@@ -77,7 +79,10 @@ deliver_to_database(void)
 		return;
 	news = wanted.work && !slot->watched;
 	if (wanted.work)
+	{
 		slot->work = true;
+		bound_lower(slot, &wanted.ready);
+	}
 	if (wanted.probe)
 	{
 		slot->probe = true;
@@ -160,10 +165,19 @@ want(void)
 }
 
 void
+wakeup_ready(const ClaimKey *key)
+{
+	if (!want())
+		return;
+	if (!wanted.work || bound_precedes(key, &wanted.ready))
+		wanted.ready = *key;
+	wanted.work = true;
+}
+
+void
 wakeup_work(void)
 {
-	if (want())
-		wanted.work = true;
+	wakeup_ready(&bound_first);
 }
 
 void
@@ -257,6 +271,7 @@ wakeup_everybody(void)
 	if (slot != NULL)
 	{
 		slot->work = true;
+		bound_lower(slot, &bound_first);
 		slot->probe = true;		/* it may have brought the extension */
 	}
 	shared->rescan = true;

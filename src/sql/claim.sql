@@ -1,6 +1,9 @@
 /*
  * claim: take executions that are ready, in the order of the claim index.
  *
+ * It begins where the first claimable row is.  What lies before, entries of rows
+ * that were claimed, only a look from the very start passes (server/bound.h).
+ *
  * Rows that another session holds are skipped, never waited for.  A solo row is
  * claimed alone: when it comes first it comes by itself, when it comes later
  * the batch ends before it.
@@ -16,11 +19,28 @@
 CREATE FUNCTION sandbox_exec._pick(runtime text, max_rows integer, OUT picked uuid[], OUT answered uuid[])
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    bound record;
+    first record;
 BEGIN
+    -- the look is opened before the snapshot of the statement that looks
+    bound := sandbox_exec._look(runtime);
+    SELECT e.rank, e.run_at, e.id INTO first
+    FROM sandbox_exec.execution e
+    WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
+          AND (e.rank, e.run_at, e.id) >= (bound.rank, bound.run_at, bound.id)
+    ORDER BY e.rank, e.run_at, e.id
+    LIMIT 1;
+    PERFORM sandbox_exec._looked(bound.look, first.rank, first.run_at, first.id);
+    IF first.id IS NULL THEN
+        RETURN;
+    END IF;
+
     WITH next AS MATERIALIZED (
         SELECT e.rank, e.run_at, e.id, e.solo, e.answers
         FROM sandbox_exec.execution e
         WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
+              AND (e.rank, e.run_at, e.id) >= (first.rank, first.run_at, first.id)
         ORDER BY e.rank, e.run_at, e.id
         LIMIT max_rows
         FOR NO KEY UPDATE SKIP LOCKED
