@@ -142,19 +142,6 @@ claim_fillers();
 sql(q{COMMIT PREPARED 'prepared'});
 is(claimed(), 'prepared', 'COMMIT PREPARED');
 
-# Guarantee: what nobody announced waits for a look from the start, and that comes.
-enqueue($node, 'by hand');
-$id = sql(q{SELECT id FROM sandbox_exec.claim('lua', 1, '1 h')});
-claim_fillers();
-sql("UPDATE sandbox_exec.execution SET status = 'queued', claim_token = NULL, lease_expires_at = NULL WHERE id = '$id'");
-is(claimed(), '', 'a change by hand is not seen at once');
-sql(q{ALTER SYSTEM SET sandbox_exec.poll_interval = '10 ms'});
-$node->reload;
-ok(poll_until(sub { claimed() eq 'by hand' }, 'a look from the start'), 'it is by a look from the start');
-sql(q{ALTER SYSTEM RESET sandbox_exec.poll_interval});
-$node->reload;
-ok(poll_until(sub { sql('SHOW sandbox_exec.poll_interval') eq '1h' }, 'the setting'), 'no more of them');
-
 # Guarantee: under a snapshot that somebody holds the claims of a full queue cost
 # what the first one cost.
 sub buffers_of_a_claim
@@ -173,6 +160,19 @@ buffers_of_a_claim();
 cmp_ok(buffers_of_a_claim(), '<', $before + 1000, 'claims pass no entries of what was claimed before');
 $two->query('COMMIT');
 sql('SELECT count(*) FROM sandbox_exec.claim(max_rows => 1000)');
+
+# Guarantee: what nobody announced waits for a look from the start, and that comes.
+enqueue($node, 'by hand');
+$id = sql(q{SELECT id FROM sandbox_exec.claim('lua', 1, '1 h')});
+claim_fillers();
+sql("UPDATE sandbox_exec.execution SET status = 'queued', claim_token = NULL, lease_expires_at = NULL WHERE id = '$id'");
+is(claimed(), '', 'a change by hand is not seen at once');
+sql(q{ALTER SYSTEM SET sandbox_exec.poll_interval = '10 ms'});
+$node->reload;
+ok(poll_until(sub { claimed() eq 'by hand' }, 'a look from the start'), 'it is by a look from the start');
+sql(q{ALTER SYSTEM RESET sandbox_exec.poll_interval});
+$node->reload;
+ok(poll_until(sub { sql('SHOW sandbox_exec.poll_interval') eq '1h' }, 'the setting'), 'no more of them');
 
 # Guarantee: whatever happens at once, workers find all of it.
 my $work = q{
