@@ -15,9 +15,10 @@ import sys
 
 # src/server, lowest first: a file includes headers of its own layer and below
 LAYERS = (
-    ('compat', 'guc', 'shmem', 'error'),
+    ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext'),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext',
+     'validate'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
     ('call',),
@@ -27,7 +28,7 @@ LAYERS = (
     ('ending', 'request'),
     ('answer',),
     ('execution',),
-    ('longpoll', 'forward', 'drain', 'api', 'api_execute', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),
+    ('longpoll', 'forward', 'drain', 'api', 'api_execute', 'enqueue', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),
     ('worker', 'launcher'),
     ('sandbox_exec',),
 )
@@ -35,7 +36,8 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # what only some files of src/server may name, and those files
 RESERVED = (
-    (r'\bSPI_\w+', ('spi', 'xact', 'store', 'tools', 'longpoll', 'forward', 'api_execute', 'wait', 'tail', 'drain', 'statement'), 'touches SPI'),
+    (r'\bSPI_\w+', ('spi', 'xact', 'store', 'tools', 'longpoll', 'forward', 'api_execute', 'wait', 'tail', 'drain', 'statement', 'enqueue'),
+     'touches SPI'),
     (r'\b(?:fork|vfork|posix_spawnp?|execv\w*|execl\w*|system|popen|OpenPipeStream)\s*\(', ('spawn',),
      'starts a process'),
     (r'\b(?:ShmemInitStruct|ShmemInitHash|RequestAddinShmemSpace|RequestNamedLWLockTranche)\b', ('shmem',),

@@ -5,6 +5,9 @@
 SELECT test.error($$ SELECT sandbox_exec.enqueue(NULL) $$);
 SELECT test.error($$ SELECT sandbox_exec.enqueue('') $$);
 SELECT test.error($$ SELECT sandbox_exec.enqueue(E' \n\t') $$);
+SELECT bool_and((test.error(format($$ SELECT sandbox_exec._check_request(%L, %s) $$, c, repeat('NULL, ', 12) || 'NULL')) = 'no error')
+                = (c ~ '[^[:space:]]')) AS blank_as_in_regular_expressions
+FROM unnest(ARRAY[E'\u00a0', E'\u2003', E'\u200b', E'\u3000', E' \t\u2003\n', E'\x01', E'\x7f', 'ä', E'\u2003ä ', E' \r\n\v\f']) c;
 SELECT test.error($$ SELECT sandbox_exec.enqueue(repeat('x', 1048577)) $$);
 SELECT test.error($$ SELECT sandbox_exec.enqueue(repeat('ä', 524289)) $$);
 SELECT test.error($$ SELECT sandbox_exec.enqueue('x', to_jsonb(repeat('x', 1048575))) $$);

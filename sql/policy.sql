@@ -25,6 +25,15 @@ SELECT sandbox_exec.set_policy('*', 'allow');
 SELECT sandbox_exec.set_policy('*', 'block', '');
 SELECT sandbox_exec.set_policy('*', 'block', repeat('x', 256));
 
+-- what a pattern is: as this regular expression says, for all that it might be
+SELECT t.text FROM (
+    SELECT concat(a, b, c, d, e) FROM unnest('{"",a,_,9,.,*,é}'::text[]) a, unnest('{"",Z,0,.,*," "}'::text[]) b,
+        unnest('{"",_,1,.,*}'::text[]) c, unnest('{"",x,.,*}'::text[]) d, unnest(ARRAY['', '.', '*', '.*', E'\n']) e
+    UNION SELECT repeat('x', n) FROM generate_series(254, 257) n
+    UNION SELECT chr(n) FROM generate_series(1, 300) n) t(text)
+WHERE sandbox_exec._is_pattern(t.text) IS DISTINCT FROM
+      (length(t.text) <= 255 AND t.text ~ '^(\*|[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*(\.\*)?)$');
+
 -- for code: seen nowhere, and a call says so; it takes hold at once
 SELECT sandbox_exec.enqueue('policy', owner => 'mallory', tools => '{crm.*}', runtime => 'test') IS NOT NULL AS id;
 SELECT count(*) FROM sandbox_exec.claim('test');

@@ -94,7 +94,9 @@ CREATE FUNCTION regress_evil.trap(uuid, uuid) RETURNS boolean LANGUAGE plpgsql
 CREATE OPERATOR regress_evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = regress_evil.trap);
 CREATE OPERATOR regress_evil.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = regress_evil.trap);
 SET search_path = regress_evil, pg_catalog;
-SELECT sandbox_exec.enqueue('careful', runtime => 'test', owner => 'careful', idempotency_key => 'k') IS NOT NULL AS id;
+SELECT count(DISTINCT sandbox_exec.enqueue('careful', runtime => 'test', owner => 'careful', idempotency_key => 'k'))
+FROM generate_series(1, 2);
+SHOW search_path;
 SELECT count(*) FROM sandbox_exec.list(owner => 'careful', status => 'queued');
 SELECT count(*) FROM sandbox_exec.list() l, LATERAL sandbox_exec.get(l.id, 'careful');
 SELECT count(*) FROM sandbox_exec.list(owner => 'careful') l, LATERAL sandbox_exec.wait(l.id, '0', 'careful');

@@ -12,28 +12,12 @@
 #include "containment.h"
 #include "forward.h"
 
-PG_FUNCTION_INFO_V1(enqueue_v1);
 PG_FUNCTION_INFO_V1(enqueue_many_v1);
 PG_FUNCTION_INFO_V1(get_v1);
 PG_FUNCTION_INFO_V1(list_v1);
 PG_FUNCTION_INFO_V1(cancel_v1);
 PG_FUNCTION_INFO_V1(resume_v1);
 PG_FUNCTION_INFO_V1(signal_v1);
-
-Datum
-enqueue_v1(PG_FUNCTION_ARGS)
-{
-	static Statement statement = {
-		.sql = "SELECT sandbox_exec._enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
-			   "$12, $13, $14, $15)",
-		.takes_caller = true,
-		.types = {REGROLEOID, TEXTOID, JSONBOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID,
-				  INTERVALOID, INT4OID, INT4OID, INT4OID, INT4OID, TIMESTAMPTZOID,
-				  TEXTOID, TEXTOID},
-	};
-
-	return forward_value(fcinfo, &statement);
-}
 
 Datum
 enqueue_many_v1(PG_FUNCTION_ARGS)

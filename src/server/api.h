@@ -1,6 +1,7 @@
 /*
  * api.h
- *		The C entry points of the SQL API, but for wait() (wait.c).
+ *		The C entry points of the SQL API, but for enqueue() (enqueue.c)
+ *		and wait() (wait.c).
  *
  * The server calls them by their symbols; no C code does.  A symbol's number is
  * its interface: a changed signature gets a new number, and the old one stays
@@ -12,7 +13,6 @@
 #include "fmgr.h"
 
 /* for submitters: any transaction, SECURITY INVOKER, not strict */
-extern Datum enqueue_v1(PG_FUNCTION_ARGS);
 extern Datum enqueue_many_v1(PG_FUNCTION_ARGS);
 extern Datum get_v1(PG_FUNCTION_ARGS);
 extern Datum list_v1(PG_FUNCTION_ARGS);

@@ -19,10 +19,10 @@
 #include "utils/uuid.h"
 #include "wakeup.h"
 
-PG_FUNCTION_INFO_V1(uuid7_v1);
 PG_FUNCTION_INFO_V1(announce_v1);
 PG_FUNCTION_INFO_V1(wake_v1);
 PG_FUNCTION_INFO_V1(work_ready_v1);
+PG_FUNCTION_INFO_V1(row_ready_v1);
 PG_FUNCTION_INFO_V1(work_due_v1);
 PG_FUNCTION_INFO_V1(worker_attention_v1);
 PG_FUNCTION_INFO_V1(server_epoch_v1);
@@ -30,38 +30,6 @@ PG_FUNCTION_INFO_V1(live_workers_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
 PG_FUNCTION_INFO_V1(not_by_tool_v1);
-
-/* -------------------------------------------------------------------- ids */
-
-/*
- * A time-ordered UUID (RFC 9562, version 7): 48 bits of Unix milliseconds, 12
- * bits of the fraction, 62 random bits.  Milliseconds and fraction together
- * never repeat within a backend, so ids made in order sort in order.
- */
-Datum
-uuid7_v1(PG_FUNCTION_ARGS)
-{
-	static uint64 last = 0;
-	pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
-	int64		us = GetCurrentTimestamp() +
-		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
-	uint64		stamp = ((uint64) (us / 1000) << 12) | (uint64) ((us % 1000) * 4096 / 1000);
-	int			i;
-
-	if (stamp <= last)
-		stamp = last + 1;
-	last = stamp;
-	if (!pg_strong_random(uuid->data, UUID_LEN))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-	for (i = 0; i < 6; i++)
-		uuid->data[i] = (unsigned char) (stamp >> (52 - 8 * i));
-	uuid->data[6] = 0x70 | ((stamp >> 8) & 0x0f);
-	uuid->data[7] = stamp & 0xff;
-	uuid->data[8] = (uuid->data[8] & 0x3f) | 0x80;
-	PG_RETURN_UUID_P(uuid);
-}
 
 /* ------------------------------------------------------------------- wake-ups */
 
@@ -83,6 +51,18 @@ Datum
 work_ready_v1(PG_FUNCTION_ARGS)
 {
 	wakeup_work();
+	PG_RETURN_VOID();
+}
+
+Datum
+row_ready_v1(PG_FUNCTION_ARGS)
+{
+	ClaimKey	key = {
+		.rank = PG_GETARG_INT32(0),
+		.run_at = PG_GETARG_TIMESTAMPTZ(1),
+		.id = *PG_GETARG_UUID_P(2)};
+
+	wakeup_ready(&key);
 	PG_RETURN_VOID();
 }
 

@@ -327,7 +327,11 @@ trim_workers(void)
 
 /* ----------------------------------------------------------------------- loop */
 
-/* ms until some database may want a worker without anybody saying so */
+/*
+ * ms until some database may want a worker without anybody saying so.  One that
+ * has work and got no worker is looked at again soon: no commit needs to say so
+ * once more.
+ */
 static long
 time_to_sleep(TimestampTz next_rescan)
 {
@@ -335,7 +339,7 @@ time_to_sleep(TimestampTz next_rescan)
 	TimestampTz until = next_rescan;
 	int			i;
 
-	LWLockAcquire(shared->lock, LW_SHARED);
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	for (i = 0; i < MAX_DATABASES; i++)
 	{
 		DatabaseSlot *slot = &shared->databases[i];
@@ -343,6 +347,7 @@ time_to_sleep(TimestampTz next_rescan)
 
 		if (!OidIsValid(slot->database))
 			continue;
+		slot->watched = slot->work;
 		if (slot->work || slot->probe)
 			at = now;
 		if (at == DT_NOEND)

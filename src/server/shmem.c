@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "bound.h"
 #include "common/hashfn.h"
 #include "compat.h"
 #include "miscadmin.h"
@@ -111,6 +112,7 @@ shmem_database(Oid database)
 		memset(vacant, 0, sizeof(DatabaseSlot));
 		vacant->database = database;
 		vacant->next_due = DT_NOEND;
+		vacant->bound.from = bound_first;
 	}
 	return vacant;
 }

@@ -54,12 +54,32 @@ typedef struct WorkerSlot
 	uint64		executions;		/* ended by it */
 } WorkerSlot;
 
+/* the place of a row in the claim index */
+typedef struct ClaimKey
+{
+	int32		rank;
+	TimestampTz run_at;
+	pg_uuid_t	id;
+} ClaimKey;
+
+/* where claims begin to look, see bound.h */
+typedef struct ClaimBound
+{
+	ClaimKey	from;			/* no row before it is claimable */
+	uint64		look;			/* number of the last look that was opened */
+	ClaimKey	announced;		/* the first that became claimable since */
+	uint64		full_look;		/* the last one that began at the very start */
+	TimestampTz full_look_at;
+	int64		full_look_took; /* us */
+} ClaimBound;
+
 /* one database that may have the extension; all under the lock */
 typedef struct DatabaseSlot
 {
 	Oid			database;		/* InvalidOid: free */
 	bool		probe;			/* not known whether it has the extension */
 	bool		work;			/* some row became ready since the last claim */
+	bool		watched;		/* the launcher saw it, and looks again by itself */
 	bool		draining;		/* drain() stopped claims */
 	int			holds;			/* sessions whose DDL needs it free of workers */
 	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */
@@ -67,6 +87,7 @@ typedef struct DatabaseSlot
 	TimestampTz last_repair;	/* reap and promote ran */
 	TimestampTz retry_at;		/* no start before: the last one failed */
 	int			failures;		/* failed starts in a row */
+	ClaimBound	bound;
 } DatabaseSlot;
 
 /* what a session waits for: whoever waits for the end sleeps through the rest */

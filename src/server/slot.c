@@ -187,6 +187,7 @@ slot_claiming(void)
 		if (database->probe)
 			database->last_repair = 0;	/* what falls due isn't known either */
 		database->work = false;
+		database->watched = false;
 		database->probe = false;
 		database->failures = 0;
 	}

@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "bound.h"
 #include "commands/async.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -27,6 +28,7 @@ static struct
 	bool		work;
 	bool		probe;
 	bool		rescan;
+	ClaimKey	ready;			/* the first row that became ready, if work */
 	bool		due_known;
 	TimestampTz due;
 	uint64		waits[WAIT_SLOTS / 64]; /* a bit a wait slot */
@@ -71,11 +73,16 @@ static void
 deliver_to_database(void)
 {
 	DatabaseSlot *slot = shmem_database(MyDatabaseId);
+	bool		news;
 
 	if (slot == NULL)
 		return;
+	news = wanted.work && !slot->watched;
 	if (wanted.work)
+	{
 		slot->work = true;
+		bound_lower(slot, &wanted.ready);
+	}
 	if (wanted.probe)
 	{
 		slot->probe = true;
@@ -83,12 +90,15 @@ deliver_to_database(void)
 		shmem_poke_launcher();
 	}
 	if (wanted.due_known && wanted.due < slot->next_due)
+	{
 		slot->next_due = wanted.due;
+		news = true;
+	}
 	else if (!wanted.work)
 		return;
 
 	/* either may do: an idle worker computes anew how long it may sleep */
-	if (!shmem_wake_worker(MyDatabaseId))
+	if (!shmem_wake_worker(MyDatabaseId) && news)
 		shmem_poke_launcher();
 }
 
@@ -155,10 +165,19 @@ want(void)
 }
 
 void
+wakeup_ready(const ClaimKey *key)
+{
+	if (!want())
+		return;
+	if (!wanted.work || bound_precedes(key, &wanted.ready))
+		wanted.ready = *key;
+	wanted.work = true;
+}
+
+void
 wakeup_work(void)
 {
-	if (want())
-		wanted.work = true;
+	wakeup_ready(&bound_first);
 }
 
 void
@@ -252,6 +271,7 @@ wakeup_everybody(void)
 	if (slot != NULL)
 	{
 		slot->work = true;
+		bound_lower(slot, &bound_first);
 		slot->probe = true;		/* it may have brought the extension */
 	}
 	shared->rescan = true;

@@ -14,9 +14,11 @@
 #define SANDBOX_EXEC_WAKEUP_H
 
 #include "datatype/timestamp.h"
+#include "shmem.h"
 #include "utils/uuid.h"
 
-/* rows of this database became ready */
+/* rows of this database became ready: that one, or any */
+extern void wakeup_ready(const ClaimKey *key);
 extern void wakeup_work(void);
 
 /* something of this database falls due then */

@@ -27,13 +27,13 @@ BEGIN
         open_pauses = x.open_pauses - 1, answers = x.answers + 1,
         log_pos = x.log_pos + 1, log_size = x.log_size + 150
     WHERE x.id = p.execution_id
-    RETURNING x.status, x.log_pos INTO e;
+    RETURNING x.status, x.log_pos, x.rank, x.run_at INTO e;
     INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
     VALUES (p.execution_id, e.log_pos, now, 'resumed',
             jsonb_build_object('seq', p.seq, 'call_id', call_id, 'action', outcome));
     PERFORM sandbox_exec._wake(p.execution_id);
     IF e.status = 'queued' THEN
-        PERFORM sandbox_exec._work_ready();
+        PERFORM sandbox_exec._row_ready(e.rank, e.run_at, p.execution_id);
     END IF;
 END
 $$;

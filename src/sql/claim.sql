@@ -1,6 +1,9 @@
 /*
  * claim: take executions that are ready, in the order of the claim index.
  *
+ * It begins where the first claimable row is.  What lies before, entries of rows
+ * that were claimed, only a look from the very start passes (server/bound.h).
+ *
  * Rows that another session holds are skipped, never waited for.  A solo row is
  * claimed alone: when it comes first it comes by itself, when it comes later
  * the batch ends before it.
@@ -13,6 +16,44 @@
  * jit is off where a sequential scan is wanted all the same (of home): the
  * planner then takes the plan for an expensive one.
  */
+CREATE FUNCTION sandbox_exec._pick(runtime text, max_rows integer, OUT picked uuid[], OUT answered uuid[])
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bound record;
+    first record;
+BEGIN
+    -- the look is opened before the snapshot of the statement that looks
+    bound := sandbox_exec._look(runtime);
+    SELECT e.rank, e.run_at, e.id INTO first
+    FROM sandbox_exec.execution e
+    WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
+          AND (e.rank, e.run_at, e.id) >= (bound.rank, bound.run_at, bound.id)
+    ORDER BY e.rank, e.run_at, e.id
+    LIMIT 1;
+    PERFORM sandbox_exec._looked(bound.look, first.rank, first.run_at, first.id);
+    IF first.id IS NULL THEN
+        RETURN;
+    END IF;
+
+    WITH next AS MATERIALIZED (
+        SELECT e.rank, e.run_at, e.id, e.solo, e.answers
+        FROM sandbox_exec.execution e
+        WHERE e.runtime = _pick.runtime AND e.status = 'queued' AND e.ready
+              AND (e.rank, e.run_at, e.id) >= (first.rank, first.run_at, first.id)
+        ORDER BY e.rank, e.run_at, e.id
+        LIMIT max_rows
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), counted AS (
+        SELECT n.id, n.answers, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
+        FROM next n
+        WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
+    )
+    SELECT array_agg(c.id), array_agg(c.id) FILTER (WHERE c.answers > 0) INTO picked, answered
+    FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far;
+END
+$$;
+
 CREATE FUNCTION sandbox_exec._claim(
     runtime text, max_rows integer, lease interval, executor text, id uuid,
     worker_epoch bigint, worker_no integer)
@@ -38,20 +79,7 @@ BEGIN
     END IF;
 
     IF id IS NULL THEN
-        WITH next AS MATERIALIZED (
-            SELECT e.rank, e.run_at, e.id, e.solo, e.answers
-            FROM sandbox_exec.execution e
-            WHERE e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
-            ORDER BY e.rank, e.run_at, e.id
-            LIMIT max_rows
-            FOR NO KEY UPDATE SKIP LOCKED
-        ), counted AS (
-            SELECT n.id, n.answers, row_number() OVER w AS place, bool_or(n.solo) OVER w AS solo_so_far
-            FROM next n
-            WINDOW w AS (ORDER BY n.rank, n.run_at, n.id ROWS UNBOUNDED PRECEDING)
-        )
-        SELECT array_agg(c.id), array_agg(c.id) FILTER (WHERE c.answers > 0) INTO picked, answered
-        FROM counted c WHERE c.place = 1 OR NOT c.solo_so_far;
+        SELECT * INTO picked, answered FROM sandbox_exec._pick(runtime, max_rows);
     ELSE
         PERFORM sandbox_exec._recover(ARRAY[id], now);
         SELECT ARRAY[e.id], CASE WHEN e.answers > 0 THEN ARRAY[e.id] END INTO picked, answered

@@ -18,6 +18,16 @@ CREATE FUNCTION sandbox_exec._announce(id uuid, status text) RETURNS void
 CREATE FUNCTION sandbox_exec._work_ready() RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'work_ready_v1';
 
+-- the same, which row: claims needn't look for it from the start
+CREATE FUNCTION sandbox_exec._row_ready(rank integer, run_at timestamptz, id uuid) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'row_ready_v1';
+
+-- a claim looks for rows: from where, and then what came first (server/bound.h)
+CREATE FUNCTION sandbox_exec._look(runtime text, OUT look bigint, OUT rank integer, OUT run_at timestamptz, OUT id uuid)
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'look_v1';
+CREATE FUNCTION sandbox_exec._looked(look bigint, rank integer, run_at timestamptz, id uuid) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'looked_v1';
+
 -- tell whoever cares about an execution that left the state running: those who
 -- wait for its end, or a worker when it is queued again; small enough to be inlined
 CREATE FUNCTION sandbox_exec._tell(id uuid, status text) RETURNS void

@@ -18,9 +18,7 @@ CREATE FUNCTION sandbox_exec._covers(pattern text, other text) RETURNS boolean
 RETURN sandbox_exec._matches(other, pattern);
 
 CREATE FUNCTION sandbox_exec._is_pattern(pattern text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN length(pattern) <= 255
-       AND pattern ~ '^(\*|[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*(\.\*)?)$';
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'is_pattern_v1';
 
 -- the name of a tool or a module
 CREATE FUNCTION sandbox_exec._check_name(what text, name text) RETURNS void

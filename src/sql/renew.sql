@@ -80,7 +80,7 @@ BEGIN
           WHERE h.id = _release.id AND h.status = 'running' AND h.claim_token = token
           FOR NO KEY UPDATE SKIP LOCKED) h
     WHERE e.id = h.id
-    RETURNING e.status, e.log_pos, e.attempt_count, e.parent_id, h.told INTO released;
+    RETURNING e.status, e.log_pos, e.attempt_count, e.rank, e.run_at, e.parent_id, h.told INTO released;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
@@ -90,8 +90,10 @@ BEGIN
                 sandbox_exec._retry_event(released.attempt_count + 1, 'released') -> 'data');
         PERFORM sandbox_exec._wake(_release.id);
     END IF;
-    PERFORM sandbox_exec._tell(_release.id, released.status);
-    IF released.status = 'cancelled' THEN
+    IF released.status = 'queued' THEN
+        PERFORM sandbox_exec._row_ready(released.rank, released.run_at, _release.id);
+    ELSE
+        PERFORM sandbox_exec._announce(_release.id, released.status);
         PERFORM sandbox_exec._tell_parent(released.parent_id, now);
     END IF;
     RETURN true;

@@ -176,5 +176,23 @@ expect_terminal($node, $twice, { status => 'failed', error_code => 'lease_expire
 	'the renewed lease expires, too');
 is(sql("SELECT finished_at > '$expires' FROM sandbox_exec.executions WHERE id = '$twice'"), 't', 'and not before');
 
+# --------------------------------------------------------- what isn't woken
+
+# Guarantee: a launcher that knows of work, and has no worker to give it to, isn't
+# woken by each commit that brings more; it looks by itself, and then it runs.
+sql('ALTER SYSTEM SET sandbox_exec.workers = 0');
+$node->reload;
+poll_until(sub { !worker_pids($node) }, 'no worker');
+my $switches = sub { return process_status(launcher_pid($node))->{voluntary_ctxt_switches} };
+my $before = $switches->();
+sql(q{DO $$ BEGIN FOR i IN 1 .. 2000 LOOP PERFORM sandbox_exec.enqueue('return 1', thread_id => 'many'); COMMIT; END LOOP; END $$});
+cmp_ok($switches->() - $before, '<', 1000, 'commits leave a launcher alone that knows');
+sql('ALTER SYSTEM SET sandbox_exec.workers = 1');
+$node->reload;
+$node->poll_query_until('postgres',
+	q{SELECT count(*) = 2000 FROM sandbox_exec.execution WHERE thread_id = 'many' AND status = 'succeeded'})
+  or die 'not run';
+pass('all of it runs when there is a worker');
+
 is_deeply([ worker_complaints($node) ], [], 'the log has no complaint of launcher or workers');
 done_testing();
