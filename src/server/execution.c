@@ -137,6 +137,7 @@ renew(Watch *watch, int64 now)
 	{
 		watch->renew_at = now + RENEW_RETRY_US;
 		hold = HOLD_HELD;
+		slot_keeps();
 	}
 	return hold;
 }

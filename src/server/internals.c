@@ -27,9 +27,13 @@ PG_FUNCTION_INFO_V1(work_due_v1);
 PG_FUNCTION_INFO_V1(worker_attention_v1);
 PG_FUNCTION_INFO_V1(server_epoch_v1);
 PG_FUNCTION_INFO_V1(live_workers_v1);
+PG_FUNCTION_INFO_V1(keeping_workers_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
 PG_FUNCTION_INFO_V1(not_by_tool_v1);
+
+/* a worker that keeps a claim says so more often than this */
+#define SIGN_OF_LIFE_MS 5000
 
 /* -------------------------------------------------------------------- ids */
 
@@ -111,25 +115,41 @@ server_epoch_v1(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(shared->epoch);
 }
 
-Datum
-live_workers_v1(PG_FUNCTION_ARGS)
+/* the numbers of workers here that have kept a claim since then */
+static Datum
+workers_since(TimestampTz kept)
 {
 	Datum		numbers[MAX_WORKERS];
 	int			count = 0;
 	int			i;
 
-	if (shared == NULL)
-		PG_RETURN_NULL();
 	LWLockAcquire(shared->lock, LW_SHARED);
 	for (i = 0; i < MAX_WORKERS; i++)
 	{
 		WorkerSlot *slot = &shared->workers[i];
 
-		if (slot->state != SLOT_FREE && slot->database == MyDatabaseId)
+		if (slot->state != SLOT_FREE && slot->database == MyDatabaseId && slot->kept_at >= kept)
 			numbers[count++] = Int32GetDatum(slot->worker_no);
 	}
 	LWLockRelease(shared->lock);
-	PG_RETURN_ARRAYTYPE_P(construct_array(numbers, count, INT4OID, sizeof(int32), true, 'i'));
+	return PointerGetDatum(construct_array(numbers, count, INT4OID, sizeof(int32), true, 'i'));
+}
+
+Datum
+live_workers_v1(PG_FUNCTION_ARGS)
+{
+	if (shared == NULL)
+		PG_RETURN_NULL();
+	return workers_since(DT_NOBEGIN);
+}
+
+Datum
+keeping_workers_v1(PG_FUNCTION_ARGS)
+{
+	if (shared == NULL)
+		PG_RETURN_NULL();
+	return workers_since(TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													 -Max(guc_lease, SIGN_OF_LIFE_MS)));
 }
 
 /* where this queue is: what a copy of the database elsewhere is not */

@@ -46,6 +46,7 @@ typedef struct WorkerSlot
 	bool		yield;			/* asked to exit when its current execution has ended */
 	bool		attention;		/* a claim it holds was cancelled: renew now */
 	bool		holds_claims;	/* if it dies now, its claims must be given back */
+	TimestampTz kept_at;		/* tried to renew or to end a claim, in vain */
 	bool		running;		/* execution is valid */
 	pg_uuid_t	execution;		/* what it runs */
 	TimestampTz since;			/* when it entered this state */

@@ -222,22 +222,22 @@ turn(Worker *worker)
 	bool		repaired = false;
 	XactResult	result = claim_and_run(worker, &found);
 
+	if (result == XACT_HELD || result == XACT_FAILED)
+	{
+		outcome_flush();
+		nap(PAUSE_MS);
+		return true;
+	}
+
+	/* first what it has itself, or its own repair would take it for lost */
 	if (result == XACT_DONE && !slot_should_leave() && repair_due_in() <= 1)
 		outcome_retry_all();
-	if (result == XACT_DONE && !slot_should_leave())
-		result = repair_if_due(&repaired);
-	switch (result)
-	{
-		case XACT_GONE:
-			return false;
-		case XACT_HELD:
-		case XACT_FAILED:
-			nap(PAUSE_MS);
-			return true;
-		case XACT_DONE:
-			break;
-	}
-	return found || repaired || idle(worker);
+
+	/* a repair that failed is tried again in its time, and stops nothing else */
+	if (result == XACT_DONE && !slot_should_leave() &&
+		repair_if_due(&repaired) == XACT_GONE)
+		result = XACT_GONE;
+	return result != XACT_GONE && (found || repaired || idle(worker));
 }
 
 static void

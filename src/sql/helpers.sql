@@ -54,6 +54,11 @@ CREATE FUNCTION sandbox_exec._server_epoch() RETURNS bigint
 CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
     LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'live_workers_v1';
 
+-- those among them that tried to renew or to end a claim not longer ago than a
+-- lease, and could not: they have not forgotten it
+CREATE FUNCTION sandbox_exec._keeping_workers() RETURNS integer[]
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'keeping_workers_v1';
+
 -- where we are: system identifier and database oid
 CREATE FUNCTION sandbox_exec._home() RETURNS text
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'home_v1';
