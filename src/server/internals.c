@@ -170,26 +170,22 @@ interval_of(int64 ms)
 	return IntervalPGetDatum(interval);
 }
 
-/*
- * max_timeout interval, memory_limit_kb integer, lease interval, enabled boolean,
- * retention interval (null: off)
- */
+/* max_timeout interval, memory_limit_kb integer, enabled boolean, retention interval (null: off) */
 Datum
 limits_v1(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Datum		values[5] = {0};
-	bool		nulls[5] = {false};
+	Datum		values[4] = {0};
+	bool		nulls[4] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 5)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
 		elog(ERROR, "unexpected result type");
 	values[0] = interval_of(guc_max_timeout);
 	values[1] = Int32GetDatum(guc_memory_limit);
-	values[2] = interval_of(guc_lease);
-	values[3] = BoolGetDatum(guc_enabled);
-	nulls[4] = guc_retention < 0;
+	values[2] = BoolGetDatum(guc_enabled);
+	nulls[3] = guc_retention < 0;
 	if (guc_retention >= 0)
-		values[4] = interval_of(guc_retention * INT64CONST(1000));
+		values[3] = interval_of(guc_retention * INT64CONST(1000));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 

@@ -62,6 +62,7 @@ typedef struct DatabaseSlot
 	bool		probe;			/* not known whether it has the extension */
 	bool		work;			/* some row became ready since the last claim */
 	bool		draining;		/* drain() stopped claims */
+	bool		other_version;	/* the extension is of a version unknown to this library */
 	int			holds;			/* sessions whose DDL needs it free of workers */
 	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */
 	TimestampTz last_start;		/* a worker was started: who waits longest is next */
@@ -95,7 +96,6 @@ typedef enum HealthReason
 	HEALTH_RUNNER_START,		/* the runner could not be started */
 	HEALTH_SECCOMP,				/* the runner runs without its filter */
 	HEALTH_DATABASES,			/* more databases than slots */
-	HEALTH_EXTENSION,			/* installed version unknown to this library */
 	HEALTH_REASONS
 } HealthReason;
 
@@ -123,6 +123,9 @@ extern void shmem_install(void);
 
 /* the slot of a database, made when absent; NULL when full; lock held */
 extern DatabaseSlot *shmem_database(Oid database);
+
+/* the same, but NULL when absent */
+extern DatabaseSlot *shmem_known_database(Oid database);
 
 /* a worker could not serve that database: wait longer each time; lock held */
 extern void shmem_postpone(Oid database);

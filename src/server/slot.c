@@ -225,12 +225,13 @@ slot_running(const pg_uuid_t *execution)
 }
 
 void
-slot_ran(void)
+slot_ran(bool ran)
 {
 	lock();
 	self->running = false;
 	self->ran_at = GetCurrentTimestamp();
-	self->executions++;
+	if (ran)
+		self->executions++;
 	unlock();
 }
 

@@ -63,9 +63,9 @@ extern void slot_holds(bool claims);
  */
 extern void slot_keeps(void);
 
-/* runs that execution; ran it */
+/* runs that execution; ran it, or could not */
 extern void slot_running(const pg_uuid_t *execution);
-extern void slot_ran(void);
+extern void slot_ran(bool ran);
 
 /* more is ready than one worker takes: wake or start another */
 extern void slot_ask_for_help(void);

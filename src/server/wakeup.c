@@ -79,6 +79,7 @@ deliver_to_database(void)
 	if (wanted.probe)
 	{
 		slot->probe = true;
+		slot->other_version = false;	/* until a worker says so again */
 		slot->retry_at = 0;
 		shmem_poke_launcher();
 	}
@@ -254,7 +255,6 @@ wakeup_everybody(void)
 		slot->work = true;
 		slot->probe = true;		/* it may have brought the extension */
 	}
-	shared->rescan = true;
 	shmem_wake_worker(MyDatabaseId);
 	shmem_poke_launcher();
 	LWLockRelease(shared->lock);

@@ -70,7 +70,9 @@ set_session_defaults(void)
 		{"default_transaction_deferrable", "off"},
 		{"statement_timeout", "0"},
 		{"lock_timeout", "1s"}, /* a table lock must not keep it from leaving */
+		{"transaction_timeout", "0"},	/* since 17 */
 		{"idle_in_transaction_session_timeout", "0"},
+		{"idle_session_timeout", "0"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"session_replication_role", "origin"},
 		{"standard_conforming_strings", "on"},
@@ -86,7 +88,8 @@ set_session_defaults(void)
 	int			i;
 
 	for (i = 0; i < lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /* sleep at most that long; returns when the latch is set */
@@ -183,10 +186,7 @@ idle(Worker *worker)
 	if (idle_for_too_long(worker, now))
 		return false;
 	if (outcome_enough() || slot_idle())
-	{
-		pgstat_report_activity(STATE_IDLE, NULL);
 		nap(time_to_sleep(worker, now));
-	}
 	return true;
 }
 

@@ -70,7 +70,7 @@ CREATE FUNCTION sandbox_exec._not_by_tool(function text) RETURNS void
 
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(
-    OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean,
+    OUT max_timeout interval, OUT memory_limit_kb integer, OUT enabled boolean,
     OUT retention interval)
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'limits_v1';
 
