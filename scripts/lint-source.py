@@ -15,7 +15,7 @@ import sys
 
 # src/server, lowest first: a file includes headers of its own layer and below
 LAYERS = (
-    ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound'),
+    ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound', 'extension'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
     ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext',
      'validate'),

@@ -386,27 +386,39 @@ store_finalize(const char *outcomes, const pg_uuid_t *ids, int count, Recorded *
 
 /* --------------------------------------------------------------- repair */
 
+static const char *const repairs[REPAIR_STEPS] = {
+	[REPAIR_REAP] = "SELECT pg_catalog.count(*) > 0 AS worked FROM sandbox_exec._reap($1)",
+	[REPAIR_PROMOTE] = "SELECT sandbox_exec._promote($1) > 0 AS worked",
+	[REPAIR_RETAIN] = "SELECT sandbox_exec._retain($1) > 0 AS worked",
+};
+
+typedef struct RepairWork
+{
+	RepairStep	step;
+	bool		worked;
+} RepairWork;
+
 static void
 repair_body(void *arg)
 {
-	static SPIPlanPtr plan = NULL;
-	bool	   *worked = arg;
+	static SPIPlanPtr plans[REPAIR_STEPS] = {NULL};
+	RepairWork *work = arg;
 	Datum		values[1] = {Int32GetDatum(REPAIR_ROWS)};
 	SpiRow		row;
 
-	spi_execute(&plan, "SELECT (SELECT pg_catalog.count(*) FROM sandbox_exec._reap($1)) "
-					   "+ sandbox_exec._promote($1) + sandbox_exec._retain($1) > 0 AS worked",
-				1,
-				(Oid[]){INT4OID}, values, NULL);
+	spi_execute(&plans[work->step], repairs[work->step], 1, (Oid[]){INT4OID}, values, NULL);
 	row = spi_only_row();
-	*worked = DatumGetBool(spi_datum(&row, "worked"));
+	work->worked = DatumGetBool(spi_datum(&row, "worked"));
 }
 
 XactResult
-store_repair(bool *worked)
+store_repair(RepairStep step, bool *worked)
 {
-	*worked = false;
-	return xact_run(repair_body, worked);
+	RepairWork	work = {step, false};
+	XactResult	result = xact_run(repair_body, &work);
+
+	*worked = result == XACT_DONE && work.worked;
+	return result;
 }
 
 static void

@@ -10,25 +10,19 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "executor/spi.h"
+#include "extension.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
 #include "shmem.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
@@ -97,29 +91,29 @@ xact_check_interrupts(void)
 static Oid
 find_extension(bool *known_version)
 {
-	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
+	Extension	extension = extension_look();
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum("sandbox_exec"));
-	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
-										   RelationGetDescr(rel), &isnull);
+	*known_version = extension.known_version;
+	return extension.oid;
+}
 
-		found = ((Form_pg_extension) GETSTRUCT(tuple))->oid;
-		*known_version = !isnull &&
-			strcmp(TextDatumGetCString(version), SANDBOX_EXEC_VERSION) == 0;
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
+/* for health; ALTER EXTENSION unsays it, and whoever looks next says it anew */
+static void
+note_version(bool known)
+{
+	static bool was_known = true;
+	static bool noted = false;
+	DatabaseSlot *database;
+
+	if (noted && known == was_known)
+		return;
+	noted = true;
+	was_known = known;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	database = shmem_known_database(MyDatabaseId);
+	if (database != NULL)
+		database->other_version = !known;
+	LWLockRelease(shared->lock);
 }
 
 /*
@@ -141,8 +135,7 @@ lock_extension(void)
 	AcceptInvalidationMessages();
 	if (find_extension(&known_version) != oid)
 		return XACT_HELD;
-	shmem_set_reason(HEALTH_EXTENSION, known_version ? NULL : "the installed version of the extension is not that of the library; "
-															  "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library");
+	note_version(known_version);
 	return known_version ? XACT_DONE : XACT_GONE;
 }
 
@@ -158,6 +151,7 @@ begin(void)
 	in_transaction = true;
 	enable_timeout_after(patience, PATIENCE_MS);
 	SetCurrentStatementStartTimestamp();
+	pgstat_report_activity(STATE_RUNNING, "sandbox_exec: reads or writes the queue, or runs a tool");
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
@@ -213,6 +207,7 @@ xact_run(XactBody body, void *arg)
 		result = XACT_FAILED;
 	}
 	PG_END_TRY();
+	pgstat_report_activity(STATE_IDLE, NULL);
 	in_transaction = false;
 	disable_timeout(patience, false);
 	MemoryContextSwitchTo(outside);
