@@ -16,7 +16,7 @@ import sys
 # src/server, lowest first: a file includes headers of its own layer and below
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error'),
-    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
+    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf', 'resolve'),
     ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),

@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "failure.h"
 #include "guc.h"
+#include "resolve.h"
 #include "slot.h"
 #include "spi.h"
 #include "tools.h"
@@ -30,7 +31,9 @@
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "wakeup.h"
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
@@ -149,12 +152,12 @@ time_for_tool(TimestampTz lease_expires_at)
 }
 
 static void
-take_tool(Call *call, const SpiRow *row)
+take_tool(Call *call, const SpiRow *row, Oid function)
 {
 	ToolRun    *tool = &call->tool;
 
 	tool->name = call->request->name;
-	tool->function = DatumGetObjectId(spi_datum(row, "function_oid"));
+	tool->function = function;
 	tool->signature = spi_text(row, "function");
 	tool->args = call->args;
 	tool->timeout_ms = time_for_tool(DatumGetTimestampTz(spi_datum(row, "lease_expires_at")));
@@ -167,8 +170,39 @@ take_tool(Call *call, const SpiRow *row)
 	tool->containment.thread_id = spi_text(row, "thread_id");
 }
 
+/* the usual: it may be made, and is to be run.  False: look closer */
+static bool
+may_run(Call *call)
+{
+	static SPIPlanPtr plan = NULL;
+	const CallRequest *request = call->request;
+	Datum		values[6] = {
+		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
+		Int32GetDatum(JOURNAL ? request->seq : 1),
+		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
+		JsonbPGetDatum(call->args)};
+	SpiRow		row;
+	Oid			function;
+
+	spi_execute_indexed(&plan, "SELECT * FROM sandbox_exec._call_state($1, $2, $3, $4, $5, $6)", 6,
+				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
+				values, call->args ? "      " : "     n");
+	if (!spi_found())
+		return false;
+	row = spi_only_row();
+	call->verdict = spi_text(&row, "state");
+	if (!is(call, "run"))
+		return false;
+	function = resolve_known(spi_text(&row, "function"));
+	if (!OidIsValid(function) ||
+		!SearchSysCacheExists1(AUTHOID, spi_datum(&row, "submitter")))
+		return false;
+	take_tool(call, &row, function);
+	return true;
+}
+
 static void
-begin(Call *call)
+look_closer(Call *call)
 {
 	static SPIPlanPtr plan = NULL;
 	const CallRequest *request = call->request;
@@ -177,6 +211,7 @@ begin(Call *call)
 		Int32GetDatum(JOURNAL ? request->seq : 1),
 		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
 		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker)};
+	uint64		generation = resolve_generation();
 	SpiRow		row;
 
 	spi_execute(&plan, "SELECT b.*, b.value OPERATOR(pg_catalog.#>>) '{}' AS message "
@@ -193,7 +228,17 @@ begin(Call *call)
 	if (is(call, "recorded"))
 		call->at = DatumGetTimestampTz(spi_datum(&row, "at"));
 	if (is(call, "run"))
-		take_tool(call, &row);
+	{
+		take_tool(call, &row, DatumGetObjectId(spi_datum(&row, "function_oid")));
+		resolve_remember(call->tool.signature, call->tool.function, generation);
+	}
+}
+
+static void
+begin(Call *call)
+{
+	if (!may_run(call))
+		look_closer(call);
 }
 
 /* -------------------------------------------------------------------- end */
@@ -243,11 +288,12 @@ end(Call *call)
 		return GetCurrentTimestamp();
 	nulls[5] = call->args ? ' ' : 'n';
 	spare_the_flush();
-	spi_execute(&plan, "SELECT sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS at", 10,
+	spi_execute_indexed(&plan, "SELECT sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS at", 10,
 				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
 						JSONBOID, BOOLOID},
 				values, nulls);
 	row = spi_only_row();
+	wakeup_readers(&request->id);
 	return DatumGetTimestampTz(spi_datum(&row, "at"));
 }
 
@@ -414,10 +460,29 @@ answer_once(Call *call)
 	return true;
 }
 
+/*
+ * The search_path of workers, for what begin and end call.  The one that an
+ * outside executor has could make those, which run as the extension's owner, use
+ * functions and operators of its own.
+ */
+static int
+pin_search_path(const CallRequest *request)
+{
+	int			level = 0;
+
+	if (request->by_worker)
+		return 0;
+	level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	return level;
+}
+
 void
 call_run(const CallRequest *request, CallAnswer *answer)
 {
 	Call		call = {request, answer};
+	int			level = pin_search_path(request);
 
 	call.into = CurrentMemoryContext;
 	call.context = AllocSetContextCreate(CurTransactionContext, "sandbox_exec call",
@@ -428,4 +493,6 @@ call_run(const CallRequest *request, CallAnswer *answer)
 			;
 	MemoryContextSwitchTo(call.into);
 	MemoryContextDelete(call.context);
+	if (level > 0)
+		AtEOXact_GUC(true, level);
 }

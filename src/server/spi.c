@@ -4,7 +4,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "jit/jit.h"
+#include "optimizer/cost.h"
 #include "spi.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
@@ -41,11 +45,42 @@ spi_execute(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
 	run(prepared(plan, sql, nargs, types), sql, values, nulls, false);
 }
 
+/*
+ * Only the planner reads these two, so that there is no need to go through the
+ * settings of which they are the values.  A sequential scan that cannot be
+ * avoided looks so expensive that it would be compiled.
+ */
+void
+spi_execute_indexed(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
+					Datum *values, const char *nulls)
+{
+	bool		seqscan = enable_seqscan;
+	bool		jit = jit_enabled;
+
+	PG_TRY();
+	{
+		enable_seqscan = jit_enabled = false;
+		spi_execute(plan, sql, nargs, types, values, nulls);
+	}
+	PG_FINALLY();
+	{
+		enable_seqscan = seqscan;
+		jit_enabled = jit;
+	}
+	PG_END_TRY();
+}
+
 void
 spi_look(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
 		 Datum *values, const char *nulls)
 {
 	run(prepared(plan, sql, nargs, types), sql, values, nulls, true);
+}
+
+bool
+spi_found(void)
+{
+	return SPI_processed > 0;
 }
 
 SpiRow
@@ -88,5 +123,12 @@ spi_datum(const SpiRow *row, const char *column)
 char *
 spi_text(const SpiRow *row, const char *column)
 {
-	return SPI_getvalue(row->tuple, row->desc, column_number(row, column));
+	int			number = column_number(row, column);
+	bool		isnull;
+	Datum		value;
+
+	if (SPI_gettypeid(row->desc, number) != TEXTOID)
+		return SPI_getvalue(row->tuple, row->desc, number);
+	value = SPI_getbinval(row->tuple, row->desc, number, &isnull);
+	return isnull ? NULL : TextDatumGetCString(value);
 }

@@ -7,6 +7,10 @@
  *      end    one UPDATE of the execution's row: whoever was displaced, or
  *             cancelled, finds it changed, fails, and takes its effect back
  *
+ * What is to happen is decided in one place, _call_state(): one query, which is
+ * planned once and which every call pays.  _call_begin() says the same of a call
+ * that is not simply run, with what the code gets instead.
+ *
  * The verdicts of begin:
  *
  *      lost        the token no longer holds
@@ -17,6 +21,28 @@
  *      answer      give outcome and value, journal record, or value where null
  *      run         run the function
  */
+CREATE FUNCTION sandbox_exec._call_state(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
+RETURNS TABLE (state text, function text, trusted boolean, submitter oid, owner text, org_id text, thread_id text,
+               lease_expires_at timestamptz, call_count integer, journal_size integer)
+    LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+BEGIN ATOMIC
+    SELECT CASE WHEN sandbox_exec._is_call(_call_state.seq, _call_state.kind, _call_state.name, _call_state.args) IS NOT TRUE THEN 'unsound'
+                WHEN e.cancel_requested_at IS NOT NULL THEN 'cancelled'
+                WHEN _call_state.seq BETWEEN 1 AND e.call_count THEN 'made'
+                WHEN e.call_count >= 1000 OR e.journal_size > 33554432 THEN 'limit'
+                WHEN _call_state.seq <> e.call_count + 1 THEN 'order'
+                WHEN _call_state.kind = 'module' THEN 'module'
+                WHEN t.function IS NULL OR NOT sandbox_exec._is_granted(_call_state.name, i.tools) THEN 'not_found'
+                WHEN EXISTS (SELECT FROM sandbox_exec._blocking(_call_state.name, e.owner)) THEN 'blocked'
+                ELSE 'run' END,
+           t.function, t.trusted, e.submitter::oid, e.owner, e.org_id, e.thread_id,
+           e.lease_expires_at, e.call_count, e.journal_size
+    FROM sandbox_exec.execution e
+         JOIN sandbox_exec.execution_input i ON i.id = e.id
+         LEFT JOIN sandbox_exec.tool t ON t.name = _call_state.name
+    WHERE e.id = _call_state.id AND e.status = 'running' AND e.claim_token = token;
+END;
+
 CREATE FUNCTION sandbox_exec._call_begin(
     id uuid, token uuid, seq integer, kind text, name text, args jsonb, by_worker boolean,
     OUT verdict text, OUT outcome text, OUT value jsonb, OUT record jsonb, OUT at timestamptz,
@@ -26,25 +52,21 @@ CREATE FUNCTION sandbox_exec._call_begin(
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-    e sandbox_exec.execution;
+    s record;
     c sandbox_exec.call;
-    grants text[];
 BEGIN
     PERFORM sandbox_exec._check_call(id, token, seq, kind, name, args);
-    SELECT * INTO e FROM sandbox_exec.execution x
-    WHERE x.id = _call_begin.id AND x.status = 'running' AND x.claim_token = token;
+    SELECT * INTO s FROM sandbox_exec._call_state(id, token, seq, kind, name, args);
     IF NOT FOUND THEN
         verdict := 'lost';
         RETURN;
-    ELSIF e.cancel_requested_at IS NOT NULL THEN
+    ELSIF s.state = 'cancelled' THEN
         IF NOT by_worker THEN
             PERFORM sandbox_exec._release(id, token);   -- as append does
         END IF;
         verdict := 'cancelled';
         RETURN;
-    END IF;
-
-    IF seq BETWEEN 1 AND e.call_count THEN
+    ELSIF s.state = 'made' THEN
         SELECT * INTO c FROM sandbox_exec.call x WHERE x.execution_id = _call_begin.id AND x.seq = _call_begin.seq;
         IF (c.kind, c.name, c.args) IS NOT DISTINCT FROM (kind, name, args) THEN
             verdict := 'recorded';
@@ -61,55 +83,49 @@ BEGIN
     END IF;
 
     outcome := 'error';
-    IF e.call_count >= 1000 OR e.journal_size > 33554432 THEN
+    IF s.state = 'limit' THEN
         verdict := 'limit';
         value := sandbox_exec._call_error('too_many_calls', 'this execution has made too many calls', name,
             format('It has made %s calls, and their arguments and results have %s bytes; the limits are 1000 and 33554432.',
-                   e.call_count, e.journal_size),
+                   s.call_count, s.journal_size),
             'Do more in one call, or in another execution.');
         RETURN;
-    ELSIF seq <> e.call_count + 1 THEN
+    ELSIF s.state = 'order' THEN
         RAISE EXCEPTION 'seq is out of order' USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('It is %s; the journal has %s calls.', seq, e.call_count),
+            DETAIL = format('It is %s; the journal has %s calls.', seq, s.call_count),
             HINT = 'Number the calls of the code from 1 in the order in which it makes them.';
     END IF;
 
     verdict := 'answer';
-    IF kind = 'module' THEN
+    IF s.state = 'module' THEN
         SELECT 'ok', m.value, m.record INTO outcome, value, record FROM sandbox_exec._require(name) m;
         IF NOT FOUND THEN
             outcome := 'error';
             value := sandbox_exec._call_error('module_not_found', format('module "%s" does not exist', name), NULL,
                 'No module of that name is registered.', NULL);
         END IF;
-        RETURN;
-    END IF;
-
-    SELECT i.tools, t.function, t.trusted INTO grants, function, trusted
-    FROM sandbox_exec.execution_input i LEFT JOIN sandbox_exec.tool t ON t.name = _call_begin.name
-    WHERE i.id = _call_begin.id;
-    IF function IS NULL OR NOT sandbox_exec._is_granted(name, grants) THEN
+    ELSIF s.state = 'not_found' THEN
         value := sandbox_exec._tool_not_found(id, name);
-    ELSIF sandbox_exec._is_blocked(name, e.owner) THEN
+    ELSIF s.state = 'blocked' THEN
         value := sandbox_exec._call_error('tool_blocked', format('tool "%s" is blocked', name), name,
             'A policy of this database forbids it.', 'Do without, or ask an administrator.');
-    ELSIF NOT EXISTS (SELECT FROM pg_authid r WHERE r.oid = e.submitter) THEN
+    ELSIF NOT EXISTS (SELECT FROM pg_authid r WHERE r.oid = s.submitter) THEN
         value := sandbox_exec._call_error('submitter_dropped', 'the role that submitted this execution no longer exists', name,
             NULL, NULL);
+    ELSIF sandbox_exec._resolve(s.function) IS NULL THEN
+        value := sandbox_exec._call_error('tool_not_found', format('the function of tool "%s" no longer exists', name), name,
+            format('It was %s.', s.function), NULL);
     ELSE
+        verdict := 'run';
+        outcome := NULL;
+        function := s.function;
         function_oid := sandbox_exec._resolve(function);
-        IF function_oid IS NULL THEN
-            value := sandbox_exec._call_error('tool_not_found', format('the function of tool "%s" no longer exists', name), name,
-                format('It was %s.', function), NULL);
-        ELSE
-            verdict := 'run';
-            outcome := NULL;
-            submitter := e.submitter;
-            owner := e.owner;
-            org_id := e.org_id;
-            thread_id := e.thread_id;
-            lease_expires_at := e.lease_expires_at;
-        END IF;
+        trusted := s.trusted;
+        submitter := s.submitter;
+        owner := s.owner;
+        org_id := s.org_id;
+        thread_id := s.thread_id;
+        lease_expires_at := s.lease_expires_at;
     END IF;
 END
 $$;

@@ -1,10 +1,14 @@
 /*
  * What call accepts from executors.  Mistakes of the code never get here: an
  * executor raises those in the code.
- *
- * In the way of a call, only _call_begin() and _call_end() pin a search_path:
- * it costs as much as a query, and what they call has theirs.
  */
+-- asked at each call; why not, _check_call() tells
+CREATE FUNCTION sandbox_exec._is_call(seq integer, kind text, name text, args jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN seq IS NOT NULL AND length(name) BETWEEN 1 AND 255
+       AND (args IS NULL AND kind IN ('tool', 'module')
+            OR kind = 'tool' AND jsonb_typeof(args) = 'object' AND octet_length(args::text) <= 1048576);
+
 CREATE FUNCTION sandbox_exec._check_call(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
 RETURNS void
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

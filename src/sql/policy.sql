@@ -15,14 +15,20 @@ ALTER TABLE sandbox_exec.policy REPLICA IDENTITY FULL;  -- as those of tables.sq
 COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, and by whom; see set_policy()';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
 
--- PL/pgSQL, as everything in the way of a call: its plans are kept
+-- the policies that forbid it; small enough to become part of the query that asks
+CREATE FUNCTION sandbox_exec._blocking(name text, owner text) RETURNS TABLE (pattern text)
+    LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+BEGIN ATOMIC
+    SELECT p.pattern FROM sandbox_exec.policy p
+    WHERE p.action = 'block' AND (p.owner IS NULL OR p.owner = _blocking.owner)
+          AND sandbox_exec._matches(_blocking.name, p.pattern);
+END;
+
 CREATE FUNCTION sandbox_exec._is_blocked(name text, owner text) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
-    RETURN EXISTS (SELECT FROM sandbox_exec.policy p
-                   WHERE p.action = 'block' AND (p.owner IS NULL OR p.owner = _is_blocked.owner)
-                         AND sandbox_exec._matches(_is_blocked.name, p.pattern));
+    RETURN EXISTS (SELECT FROM sandbox_exec._blocking(name, owner));
 END
 $$;
 
