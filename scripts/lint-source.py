@@ -17,7 +17,7 @@ import sys
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf', 'resolve'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments'),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'jsontext', 'language', 'arguments'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
     ('call',),

@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "failure.h"
 #include "guc.h"
+#include "jsontext.h"
 #include "resolve.h"
 #include "slot.h"
 #include "spi.h"
@@ -66,47 +67,6 @@ typedef struct Call
 
 /* ------------------------------------------------------------- converting */
 
-static Jsonb *
-jsonb_of(const char *text)
-{
-	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
-}
-
-/*
- * JSON can say what jsonb can't hold, such as the character NUL.  NULL and a
- * message then.
- */
-static Jsonb *
-try_jsonb(const char *text, char **message)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	Jsonb *volatile json = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		json = jsonb_of(text);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		*message = psprintf("%s%s%s", error->message, error->detail ? ": " : "",
-							error->detail ? error->detail : "");
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return json;
-}
-
 static void
 give(Call *call, bool ok, const char *value, TimestampTz at)
 {
@@ -125,7 +85,7 @@ convert_args(Call *call)
 
 	if (call->request->args == NULL)
 		return true;
-	call->args = try_jsonb(call->request->args, &message);
+	call->args = jsontext_try(call->request->args, &message);
 	if (call->args != NULL)
 		return true;
 	failure.message = psprintf("invalid arguments: %s", message);
@@ -185,8 +145,8 @@ may_run(Call *call)
 	Oid			function;
 
 	spi_execute_indexed(&plan, "SELECT * FROM sandbox_exec._call_state($1, $2, $3, $4, $5, $6)", 6,
-				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
-				values, call->args ? "      " : "     n");
+						(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
+						values, call->args ? "      " : "     n");
 	if (!spi_found())
 		return false;
 	row = spi_only_row();
@@ -259,7 +219,7 @@ static Datum
 json_datum(const char *text, char *null)
 {
 	*null = text ? ' ' : 'n';
-	return text ? JsonbPGetDatum(jsonb_of(text)) : (Datum) 0;
+	return text ? JsonbPGetDatum(jsontext_parse(text)) : (Datum) 0;
 }
 
 static Datum
@@ -271,7 +231,8 @@ events_datum(const CallRequest *request, char *null)
 static TimestampTz
 end(Call *call)
 {
-	static SPIPlanPtr plan = NULL;
+	static const char end_function[] =
+		"sandbox_exec._call_end(uuid,uuid,integer,text,text,jsonb,text,jsonb,jsonb,boolean)";
 	const CallRequest *request = call->request;
 	const char *record = call->record ? call->record : call->value;
 	char		nulls[11] = "          ";
@@ -282,34 +243,16 @@ end(Call *call)
 		json_datum(record, &nulls[7]),
 		events_datum(request, &nulls[8]),
 		BoolGetDatum(request->by_worker)};
-	SpiRow		row;
 
 	if (!JOURNAL)
 		return GetCurrentTimestamp();
 	nulls[5] = call->args ? ' ' : 'n';
 	spare_the_flush();
-	spi_execute_indexed(&plan, "SELECT sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS at", 10,
-				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
-						JSONBOID, BOOLOID},
-				values, nulls);
-	row = spi_only_row();
 	wakeup_readers(&request->id);
-	return DatumGetTimestampTz(spi_datum(&row, "at"));
+	return DatumGetTimestampTz(spi_call_indexed(resolve_own(end_function), 10, values, nulls));
 }
 
 /* ---------------------------------------------------------- run and end */
-
-/*
- * The journal has members in an order of its own, and code can tell: pairs() of
- * an error must be the same when it is replayed.  Results are jsonb already.
- */
-static char *
-as_recorded(const char *failure)
-{
-	Jsonb	   *json = jsonb_of(failure);
-
-	return JsonbToCString(NULL, &json->root, VARSIZE(json));
-}
 
 /* false: this worker was wanted, and the tool has not run */
 static bool
@@ -321,7 +264,7 @@ run_tool(Call *call)
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
 	call->ok = result.end == TOOL_OK;
-	call->value = call->ok ? result.value : as_recorded(result.value);
+	call->value = call->ok ? result.value : jsontext_as_recorded(result.value);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "resolve.h"
+#include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -93,4 +94,17 @@ resolve_remember(const char *signature, Oid function, uint64 generation)
 	entry = hash_search(known, signature, HASH_ENTER, NULL);
 	entry->function = function;
 	entry->generation = generation;
+}
+
+Oid
+resolve_own(const char *signature)
+{
+	Oid			function = resolve_known(signature);
+	uint64		generation = resolve_generation();
+
+	if (OidIsValid(function))
+		return function;
+	function = DatumGetObjectId(DirectFunctionCall1(regprocedurein, CStringGetDatum(signature)));
+	resolve_remember(signature, function, generation);
+	return function;
 }

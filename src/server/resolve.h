@@ -17,4 +17,7 @@ extern uint64 resolve_generation(void);
 /* what the catalog said, when the generation was that one or later */
 extern void resolve_remember(const char *signature, Oid function, uint64 generation);
 
+/* a function of ours; ERROR when there is none */
+extern Oid	resolve_own(const char *signature);
+
 #endif

@@ -4,7 +4,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "jit/jit.h"
 #include "optimizer/cost.h"
 #include "spi.h"
@@ -50,24 +52,75 @@ spi_execute(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
  * settings of which they are the values.  A sequential scan that cannot be
  * avoided looks so expensive that it would be compiled.
  */
+typedef struct PlannerChoice
+{
+	bool		seqscan;
+	bool		jit;
+} PlannerChoice;
+
+static PlannerChoice
+prefer_indexes(void)
+{
+	PlannerChoice before = {enable_seqscan, jit_enabled};
+
+	enable_seqscan = jit_enabled = false;
+	return before;
+}
+
+static void
+restore_choice(const PlannerChoice *before)
+{
+	enable_seqscan = before->seqscan;
+	jit_enabled = before->jit;
+}
+
 void
 spi_execute_indexed(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types,
 					Datum *values, const char *nulls)
 {
-	bool		seqscan = enable_seqscan;
-	bool		jit = jit_enabled;
+	PlannerChoice before = prefer_indexes();
 
 	PG_TRY();
 	{
-		enable_seqscan = jit_enabled = false;
 		spi_execute(plan, sql, nargs, types, values, nulls);
 	}
 	PG_FINALLY();
 	{
-		enable_seqscan = seqscan;
-		jit_enabled = jit;
+		restore_choice(&before);
 	}
 	PG_END_TRY();
+}
+
+Datum
+spi_call_indexed(Oid function, int nargs, const Datum *values, const char *nulls)
+{
+	LOCAL_FCINFO(fcinfo, SPI_CALL_ARGS);
+	FmgrInfo	info;
+	PlannerChoice before;
+	Datum		result;
+	int			i;
+
+	Assert(nargs <= SPI_CALL_ARGS);
+	fmgr_info(function, &info);
+	InitFunctionCallInfoData(*fcinfo, &info, nargs, DEFAULT_COLLATION_OID, NULL, NULL);
+	for (i = 0; i < nargs; i++)
+	{
+		fcinfo->args[i].value = values[i];
+		fcinfo->args[i].isnull = nulls[i] == 'n';
+	}
+	before = prefer_indexes();
+	PG_TRY();
+	{
+		result = FunctionCallInvoke(fcinfo);
+	}
+	PG_FINALLY();
+	{
+		restore_choice(&before);
+	}
+	PG_END_TRY();
+	if (fcinfo->isnull)
+		elog(ERROR, "function %u returned null", function);
+	return result;
 }
 
 void

@@ -31,6 +31,13 @@ extern void spi_execute_indexed(SPIPlanPtr *plan, const char *sql, int nargs,
 								Oid *types, Datum *values, const char *nulls);
 
 /*
+ * The same for a PL/pgSQL function without settings: its statements are kept by
+ * it, and need none around them.  ERROR when it returns null.
+ */
+#define SPI_CALL_ARGS 10
+extern Datum spi_call_indexed(Oid function, int nargs, const Datum *values, const char *nulls);
+
+/*
  * The same as spi_execute() for a statement that only reads, under the active snapshot: unlike
  * spi_execute(), which under REPEATABLE READ sees what the transaction saw at
  * first, whatever snapshot is active.
