@@ -16,8 +16,8 @@ import sys
 # src/server, lowest first: a file includes headers of its own layer and below
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error'),
-    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext'),
+    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf', 'resolve'),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'jsontext', 'language', 'arguments'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
     ('call',),

@@ -22,9 +22,11 @@
 #include "access/xact.h"
 #include "call.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "failure.h"
 #include "guc.h"
 #include "jsontext.h"
+#include "resolve.h"
 #include "slot.h"
 #include "spi.h"
 #include "tools.h"
@@ -34,7 +36,9 @@
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "wakeup.h"
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
@@ -117,12 +121,12 @@ time_for_tool(TimestampTz lease_expires_at)
 }
 
 static void
-take_tool(Call *call, const SpiRow *row)
+take_tool(Call *call, const SpiRow *row, Oid function)
 {
 	ToolRun    *tool = &call->tool;
 
 	tool->name = call->request->name;
-	tool->function = DatumGetObjectId(spi_datum(row, "function_oid"));
+	tool->function = function;
 	tool->signature = spi_text(row, "function");
 	tool->args = call->args;
 	tool->timeout_ms = time_for_tool(DatumGetTimestampTz(spi_datum(row, "lease_expires_at")));
@@ -142,8 +146,40 @@ take_number(Call *call, const SpiRow *row)
 	call->delivered_no = DatumGetInt32(spi_datum(row, "delivered_no"));
 }
 
+/*
+ * The usual call: it may be made, and its function was found before.  False: look
+ * closer.
+ */
+static bool
+runs(Call *call)
+{
+	static SPIPlanPtr plan = NULL;
+	const CallRequest *request = call->request;
+	Datum		values[6] = {
+		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
+		Int32GetDatum(JOURNAL ? request->seq : 1),
+		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
+		JsonbPGetDatum(call->args)};
+	SpiRow		row;
+	Oid			function;
+
+	spi_execute_indexed(&plan, "SELECT * FROM sandbox_exec._call_runs($1, $2, $3, $4, $5, $6)", 6,
+						(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
+						values, call->args ? "      " : "     n");
+	if (!spi_found())
+		return false;
+	row = spi_only_row();
+	function = resolve_known(spi_text(&row, "function"));
+	if (!OidIsValid(function) ||
+		!SearchSysCacheExists1(AUTHOID, spi_datum(&row, "submitter")))
+		return false;
+	call->verdict = "run";
+	take_tool(call, &row, function);
+	return true;
+}
+
 static void
-begin(Call *call)
+look_closer(Call *call)
 {
 	static SPIPlanPtr plan = NULL;
 	const CallRequest *request = call->request;
@@ -152,6 +188,7 @@ begin(Call *call)
 		Int32GetDatum(JOURNAL ? request->seq : 1),
 		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
 		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker), BoolGetDatum(request->slept)};
+	uint64		generation = resolve_generation();
 	SpiRow		row;
 
 	spi_execute(&plan, "SELECT b.*, b.value OPERATOR(pg_catalog.#>>) '{}' AS message, b.approved IS TRUE AS to_complete "
@@ -167,13 +204,25 @@ begin(Call *call)
 	call->ok = spi_text(&row, "outcome") != NULL && strcmp(spi_text(&row, "outcome"), "ok") == 0;
 	call->pause = spi_text(&row, "pause");
 	call->approved = DatumGetBool(spi_datum(&row, "to_complete"));
-	call->delivered_no = 0;
 	if (is(call, "recorded"))
 		take_number(call, &row);
 	if (is(call, "sleep"))
 		call->wait_ms = DatumGetInt32(spi_datum(&row, "wait_ms"));
 	if (is(call, "run") || is(call, "approve"))
-		take_tool(call, &row);
+	{
+		take_tool(call, &row, DatumGetObjectId(spi_datum(&row, "function_oid")));
+		resolve_remember(call->tool.signature, call->tool.function, generation);
+	}
+}
+
+static void
+begin(Call *call)
+{
+	call->value = call->record = call->pause = NULL;
+	call->approved = false;
+	call->delivered_no = 0;
+	if (!runs(call))
+		look_closer(call);
 }
 
 /* -------------------------------------------------------------------- end */
@@ -196,60 +245,80 @@ events_datum(const CallRequest *request, char *null)
 	return jsontext_datum(request->events ? psprintf("[%s]", request->events) : NULL, null);
 }
 
-/* the journal's row is written, pending or over, or the pending one completed */
+#define END_ARGS 11
+
+static void
+end_values(Call *call, Datum *values, char *nulls)
+{
+	const CallRequest *request = call->request;
+	const char *record = call->record ? call->record : call->value;
+	const char *outcome = call->ok ? "ok" : "error";
+
+	memset(nulls, ' ', END_ARGS);
+	values[0] = UUIDPGetDatum(&request->id);
+	values[1] = UUIDPGetDatum(&request->token);
+	values[2] = Int32GetDatum(request->seq);
+	values[3] = CStringGetTextDatum(request->kind);
+	values[4] = CStringGetTextDatum(request->name);
+	values[5] = JsonbPGetDatum(call->args);
+	nulls[5] = call->args ? ' ' : 'n';
+	values[6] = CStringGetTextDatum(call->pause ? "pending" : outcome);
+	values[7] = jsontext_datum(record, &nulls[7]);
+	values[8] = jsontext_datum(call->pause, &nulls[8]);
+	values[9] = events_datum(request, &nulls[9]);
+	values[10] = BoolGetDatum(request->by_worker);
+}
+
+/* the journal's row is written, pending or over */
+static void
+end_new(Call *call, Datum *values, char *nulls)
+{
+	static const char function[] =
+		"sandbox_exec._call_end(uuid,uuid,integer,text,text,jsonb,text,jsonb,jsonb,jsonb,boolean)";
+	HeapTupleHeader row;
+	bool		isnull;
+
+	row = DatumGetHeapTupleHeader(spi_call_indexed(resolve_own(function), END_ARGS, values, nulls));
+	call->at = DatumGetTimestampTz(GetAttributeByNum(row, 1, &isnull));
+	call->delivered_no = DatumGetInt32(GetAttributeByNum(row, 2, &isnull));
+	wakeup_readers(&call->request->id);
+}
+
+/* or the pending one is completed */
+static void
+end_approved(Call *call, Datum *values, char *nulls)
+{
+	static SPIPlanPtr plan = NULL;
+	SpiRow		row;
+
+	spi_execute(&plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
+				END_ARGS,
+				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
+						JSONBOID, JSONBOID, BOOLOID},
+				values, nulls);
+	row = spi_only_row();
+	take_number(call, &row);
+}
+
 static void
 end(Call *call)
 {
-	static SPIPlanPtr end_plan = NULL;
-	static SPIPlanPtr complete_plan = NULL;
-	static Oid	types[11] = {UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID,
-							TEXTOID, JSONBOID,
-							JSONBOID, JSONBOID, BOOLOID};
-	const CallRequest *request = call->request;
-	const char *record = call->record ? call->record : call->value;
-	const char *outcome = call->pause ? "pending" : call->ok ? "ok" :
-															   "error";
-	char		nulls[12] = "           ";
-	Datum		values[11] = {
-		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token), Int32GetDatum(request->seq),
-		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
-		JsonbPGetDatum(call->args), CStringGetTextDatum(outcome),
-		jsontext_datum(record, &nulls[7]),
-		jsontext_datum(call->pause, &nulls[8]),
-		events_datum(request, &nulls[9]),
-		BoolGetDatum(request->by_worker)};
-	SpiRow		row;
+	Datum		values[END_ARGS];
+	char		nulls[END_ARGS];
 
 	call->at = GetCurrentTimestamp();
 	if (!JOURNAL)
 		return;
-	nulls[5] = call->args ? ' ' : 'n';
 	if (call->pause == NULL)
 		spare_the_flush();
+	end_values(call, values, nulls);
 	if (call->approved)
-		spi_execute(&complete_plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
-					11, types, values, nulls);
+		end_approved(call, values, nulls);
 	else
-		spi_execute(&end_plan, "SELECT at, delivered_no FROM sandbox_exec._call_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-					11, types, values, nulls);
-	row = spi_only_row();
-	if (call->pause == NULL)
-		take_number(call, &row);
+		end_new(call, values, nulls);
 }
 
 /* ---------------------------------------------------------- run and end */
-
-/*
- * The journal has members in an order of its own, and code can tell: pairs() of
- * an error must be the same when it is replayed.  Results are jsonb already.
- */
-static char *
-as_recorded(const char *failure)
-{
-	Jsonb	   *json = jsontext_to_jsonb(failure);
-
-	return JsonbToCString(NULL, &json->root, VARSIZE(json));
-}
 
 /*
  * False: this worker was wanted, and the tool has not run.  A call that needs an
@@ -266,7 +335,7 @@ run_tool(Call *call)
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
 	call->ok = result.end == TOOL_OK;
-	call->value = call->ok ? result.value : as_recorded(result.value);
+	call->value = call->ok ? result.value : jsontext_as_recorded(result.value);
 	if (!call->ok)
 		call->pause = NULL;
 	return true;
@@ -418,10 +487,29 @@ answer_once(Call *call)
 	return true;
 }
 
+/*
+ * The search_path of workers, for what begin and end call.  The one that an
+ * outside executor has could make those, which run as the extension's owner, use
+ * functions and operators of its own.
+ */
+static int
+pin_search_path(const CallRequest *request)
+{
+	int			level = 0;
+
+	if (request->by_worker)
+		return 0;
+	level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	return level;
+}
+
 void
 call_run(const CallRequest *request, CallAnswer *answer)
 {
 	Call		call = {request, answer};
+	int			level = pin_search_path(request);
 
 	call.into = CurrentMemoryContext;
 	call.context = AllocSetContextCreate(CurTransactionContext, "sandbox_exec call",
@@ -432,4 +520,6 @@ call_run(const CallRequest *request, CallAnswer *answer)
 			;
 	MemoryContextSwitchTo(call.into);
 	MemoryContextDelete(call.context);
+	if (level > 0)
+		AtEOXact_GUC(true, level);
 }

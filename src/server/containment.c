@@ -36,6 +36,7 @@
 #include "language.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/bufmgr.h"
 #include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -127,13 +128,16 @@ static const char *
 search_path_of_session(Oid role)
 {
 	Relation	rel = table_open(DbRoleSettingRelationId, AccessShareLock);
-	char	   *path = search_path_of(rel, MyDatabaseId, role);
+	bool		empty = RelationGetNumberOfBlocks(rel) == 0;	/* the usual */
+	char	   *path = NULL;
 
-	if (path == NULL)
+	if (!empty)
+		path = search_path_of(rel, MyDatabaseId, role);
+	if (path == NULL && !empty)
 		path = search_path_of(rel, InvalidOid, role);
-	if (path == NULL)
+	if (path == NULL && !empty)
 		path = search_path_of(rel, MyDatabaseId, InvalidOid);
-	if (path == NULL)
+	if (path == NULL && !empty)
 		path = search_path_of(rel, InvalidOid, InvalidOid);
 	table_close(rel, AccessShareLock);
 	if (path == NULL)

@@ -122,14 +122,17 @@ find_extension(bool *known_version)
 }
 
 /*
- * Share the extension's lock and look again: between the first look and the
- * lock another may have dropped it, or dropped it and made it anew.
+ * Share the extension's lock and then look: before the lock, another may drop it,
+ * or drop it and make it anew.  The oid is the one that was found last time, so
+ * that the usual transaction looks once.
  */
 static XactResult
 lock_extension(void)
 {
+	static Oid	locked = InvalidOid;
 	bool		known_version = false;
-	Oid			oid = find_extension(&known_version);
+	Oid			oid = OidIsValid(locked) ? locked : find_extension(&known_version);
+	Oid			found;
 	LOCKTAG		tag;
 
 	if (!OidIsValid(oid))
@@ -138,8 +141,13 @@ lock_extension(void)
 	if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return XACT_HELD;
 	AcceptInvalidationMessages();
-	if (find_extension(&known_version) != oid)
-		return XACT_HELD;
+	found = find_extension(&known_version);
+	if (found != oid)
+	{
+		locked = InvalidOid;
+		return OidIsValid(found) ? XACT_HELD : XACT_GONE;
+	}
+	locked = oid;
 	shmem_set_reason(HEALTH_EXTENSION, known_version ? NULL : "the installed version of the extension is not that of the library; "
 															  "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library");
 	return known_version ? XACT_DONE : XACT_GONE;
