@@ -20,7 +20,7 @@ LAYERS = (
     ('replay', 'spawn', 'channel', 'deadline', 'failure', 'jsontext', 'language', 'arguments'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
-    ('call',),
+    ('call', 'call_rows'),
     ('store',),
     ('store_pause',),
     ('sandbox', 'output', 'outcome', 'repair'),

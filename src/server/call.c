@@ -20,25 +20,16 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "call.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
+#include "call_rows.h"
 #include "failure.h"
-#include "guc.h"
 #include "jsontext.h"
-#include "resolve.h"
 #include "slot.h"
-#include "spi.h"
-#include "tools.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
-#include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
-#include "wakeup.h"
 
 #define SQLSTATE_LOST MAKE_SQLSTATE('S', 'X', '0', '0', '1')
 #define SQLSTATE_CANCELLED MAKE_SQLSTATE('S', 'X', '0', '0', '2')
@@ -49,29 +40,6 @@
 #else
 #define JOURNAL true
 #endif
-
-/* one call at work */
-typedef struct Call
-{
-	const CallRequest *request;
-	CallAnswer *answer;
-	MemoryContext context;		/* lives as long as the call */
-	MemoryContext into;			/* for the answer */
-	Jsonb	   *args;			/* or NULL */
-
-	/* what begin said */
-	char	   *verdict;
-	bool		ok;				/* of recorded, limit, answer */
-	char	   *value;			/* JSON text, or NULL */
-	char	   *message;		/* of diverged: names both calls */
-	char	   *record;			/* what the journal gets instead, or NULL */
-	TimestampTz at;				/* of recorded, and of end */
-	int			delivered_no;	/* of recorded, and of end */
-	bool		approved;		/* the journal has the call: complete it */
-	char	   *pause;			/* of pause and approve: JSON text */
-	int			wait_ms;		/* of sleep */
-	ToolRun		tool;			/* of run and approve */
-} Call;
 
 /* ------------------------------------------------------------- converting */
 
@@ -103,129 +71,7 @@ convert_args(Call *call)
 	return false;
 }
 
-/* ------------------------------------------------------------------ begin */
-
-static bool
-is(const Call *call, const char *verdict)
-{
-	return strcmp(call->verdict, verdict) == 0;
-}
-
-/* the time of a tool is the setting's, but never more than half of the lease's rest */
-static int
-time_for_tool(TimestampTz lease_expires_at)
-{
-	long		rest = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), lease_expires_at);
-
-	return (int) Max(Min((long) guc_tool_timeout, rest / 2), 1);
-}
-
-static void
-take_tool(Call *call, const SpiRow *row, Oid function)
-{
-	ToolRun    *tool = &call->tool;
-
-	tool->name = call->request->name;
-	tool->function = function;
-	tool->signature = spi_text(row, "function");
-	tool->args = call->args;
-	tool->timeout_ms = time_for_tool(DatumGetTimestampTz(spi_datum(row, "lease_expires_at")));
-	tool->containment.submitter = DatumGetObjectId(spi_datum(row, "submitter"));
-	tool->containment.trusted = DatumGetBool(spi_datum(row, "trusted"));
-	tool->containment.execution_id =
-		DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&call->request->id)));
-	tool->containment.owner = spi_text(row, "owner");
-	tool->containment.org_id = spi_text(row, "org_id");
-	tool->containment.thread_id = spi_text(row, "thread_id");
-}
-
-static void
-take_number(Call *call, const SpiRow *row)
-{
-	call->at = DatumGetTimestampTz(spi_datum(row, "at"));
-	call->delivered_no = DatumGetInt32(spi_datum(row, "delivered_no"));
-}
-
-/*
- * The usual call: it may be made, and its function was found before.  False: look
- * closer.
- */
-static bool
-runs(Call *call)
-{
-	static SPIPlanPtr plan = NULL;
-	const CallRequest *request = call->request;
-	Datum		values[6] = {
-		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
-		Int32GetDatum(JOURNAL ? request->seq : 1),
-		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
-		JsonbPGetDatum(call->args)};
-	SpiRow		row;
-	Oid			function;
-
-	spi_execute_indexed(&plan, "SELECT * FROM sandbox_exec._call_runs($1, $2, $3, $4, $5, $6)", 6,
-						(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID},
-						values, call->args ? "      " : "     n");
-	if (!spi_found())
-		return false;
-	row = spi_only_row();
-	function = resolve_known(spi_text(&row, "function"));
-	if (!OidIsValid(function) ||
-		!SearchSysCacheExists1(AUTHOID, spi_datum(&row, "submitter")))
-		return false;
-	call->verdict = "run";
-	take_tool(call, &row, function);
-	return true;
-}
-
-static void
-look_closer(Call *call)
-{
-	static SPIPlanPtr plan = NULL;
-	const CallRequest *request = call->request;
-	Datum		values[8] = {
-		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
-		Int32GetDatum(JOURNAL ? request->seq : 1),
-		CStringGetTextDatum(request->kind), CStringGetTextDatum(request->name),
-		JsonbPGetDatum(call->args), BoolGetDatum(request->by_worker), BoolGetDatum(request->slept)};
-	uint64		generation = resolve_generation();
-	SpiRow		row;
-
-	spi_execute(&plan, "SELECT b.*, b.value OPERATOR(pg_catalog.#>>) '{}' AS message, b.approved IS TRUE AS to_complete "
-					   "FROM sandbox_exec._call_begin($1, $2, $3, $4, $5, $6, $7, $8) AS b",
-				8,
-				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, BOOLOID, BOOLOID},
-				values, call->args ? "        " : "     n  ");
-	row = spi_only_row();
-	call->verdict = spi_text(&row, "verdict");
-	call->value = spi_text(&row, "value");
-	call->message = spi_text(&row, "message");
-	call->record = spi_text(&row, "record");
-	call->ok = spi_text(&row, "outcome") != NULL && strcmp(spi_text(&row, "outcome"), "ok") == 0;
-	call->pause = spi_text(&row, "pause");
-	call->approved = DatumGetBool(spi_datum(&row, "to_complete"));
-	if (is(call, "recorded"))
-		take_number(call, &row);
-	if (is(call, "sleep"))
-		call->wait_ms = DatumGetInt32(spi_datum(&row, "wait_ms"));
-	if (is(call, "run") || is(call, "approve"))
-	{
-		take_tool(call, &row, DatumGetObjectId(spi_datum(&row, "function_oid")));
-		resolve_remember(call->tool.signature, call->tool.function, generation);
-	}
-}
-
-static void
-begin(Call *call)
-{
-	call->value = call->record = call->pause = NULL;
-	call->approved = false;
-	call->delivered_no = 0;
-	if (!runs(call))
-		look_closer(call);
-}
-
-/* -------------------------------------------------------------------- end */
+/* ---------------------------------------------------------- run and end */
 
 /*
  * A call that wrote nothing but the journal may be lost in a crash: it is made
@@ -239,86 +85,16 @@ spare_the_flush(void)
 								 GUC_ACTION_LOCAL, true, 0, false);
 }
 
-static Datum
-events_datum(const CallRequest *request, char *null)
-{
-	return jsontext_datum(request->events ? psprintf("[%s]", request->events) : NULL, null);
-}
-
-#define END_ARGS 11
-
-static void
-end_values(Call *call, Datum *values, char *nulls)
-{
-	const CallRequest *request = call->request;
-	const char *record = call->record ? call->record : call->value;
-	const char *outcome = call->ok ? "ok" : "error";
-
-	memset(nulls, ' ', END_ARGS);
-	values[0] = UUIDPGetDatum(&request->id);
-	values[1] = UUIDPGetDatum(&request->token);
-	values[2] = Int32GetDatum(request->seq);
-	values[3] = CStringGetTextDatum(request->kind);
-	values[4] = CStringGetTextDatum(request->name);
-	values[5] = JsonbPGetDatum(call->args);
-	nulls[5] = call->args ? ' ' : 'n';
-	values[6] = CStringGetTextDatum(call->pause ? "pending" : outcome);
-	values[7] = jsontext_datum(record, &nulls[7]);
-	values[8] = jsontext_datum(call->pause, &nulls[8]);
-	values[9] = events_datum(request, &nulls[9]);
-	values[10] = BoolGetDatum(request->by_worker);
-}
-
-/* the journal's row is written, pending or over */
-static void
-end_new(Call *call, Datum *values, char *nulls)
-{
-	static const char function[] =
-		"sandbox_exec._call_end(uuid,uuid,integer,text,text,jsonb,text,jsonb,jsonb,jsonb,boolean)";
-	HeapTupleHeader row;
-	bool		isnull;
-
-	row = DatumGetHeapTupleHeader(spi_call_indexed(resolve_own(function), END_ARGS, values, nulls));
-	call->at = DatumGetTimestampTz(GetAttributeByNum(row, 1, &isnull));
-	call->delivered_no = DatumGetInt32(GetAttributeByNum(row, 2, &isnull));
-	wakeup_readers(&call->request->id);
-}
-
-/* or the pending one is completed */
-static void
-end_approved(Call *call, Datum *values, char *nulls)
-{
-	static SPIPlanPtr plan = NULL;
-	SpiRow		row;
-
-	spi_execute(&plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
-				END_ARGS,
-				(Oid[]){UUIDOID, UUIDOID, INT4OID, TEXTOID, TEXTOID, JSONBOID, TEXTOID, JSONBOID,
-						JSONBOID, JSONBOID, BOOLOID},
-				values, nulls);
-	row = spi_only_row();
-	take_number(call, &row);
-}
-
 static void
 end(Call *call)
 {
-	Datum		values[END_ARGS];
-	char		nulls[END_ARGS];
-
 	call->at = GetCurrentTimestamp();
 	if (!JOURNAL)
 		return;
 	if (call->pause == NULL)
 		spare_the_flush();
-	end_values(call, values, nulls);
-	if (call->approved)
-		end_approved(call, values, nulls);
-	else
-		end_new(call, values, nulls);
+	call_end(call);
 }
-
-/* ---------------------------------------------------------- run and end */
 
 /*
  * False: this worker was wanted, and the tool has not run.  A call that needs an
@@ -330,7 +106,7 @@ run_tool(Call *call)
 {
 	ToolResult	result;
 
-	call->tool.check_only = is(call, "approve");
+	call->tool.check_only = call_is(call, "approve");
 	tools_run(&call->tool, &result);
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
@@ -339,18 +115,6 @@ run_tool(Call *call)
 	if (!call->ok)
 		call->pause = NULL;
 	return true;
-}
-
-/* an outside executor need not ask again: the claim ends the execution here */
-static void
-end_cancelled(const CallRequest *request)
-{
-	static SPIPlanPtr plan = NULL;
-	Datum		values[2] = {UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token)};
-
-	if (!request->by_worker)
-		spi_execute(&plan, "SELECT sandbox_exec._release($1, $2)", 2,
-					(Oid[]){UUIDOID, UUIDOID}, values, NULL);
 }
 
 /*
@@ -368,7 +132,7 @@ take_error(Call *call, ErrorData *error)
 	else if (error->sqlerrcode == SQLSTATE_CANCELLED)
 	{
 		call->answer->status = CALL_CANCELLED;
-		end_cancelled(call->request);
+		call_end_cancelled(call->request);
 	}
 	else
 		ReThrowError(error);
@@ -391,7 +155,7 @@ run_and_end(Call *call)
 	MemoryContextSwitchTo(call->context);
 	PG_TRY();
 	{
-		if (is(call, "run") || is(call, "approve"))
+		if (call_is(call, "run") || call_is(call, "approve"))
 			done = run_tool(call);
 		if (done)
 			end(call);
@@ -434,49 +198,35 @@ heed_interruption(void)
 
 /* ------------------------------------------------------------------ all of it */
 
-/* a worker ends the execution itself, with what its code has printed */
-static void
-diverge(Call *call)
-{
-	static SPIPlanPtr plan = NULL;
-	const CallRequest *request = call->request;
-	char		nulls[5] = "    ";
-	Datum		values[4] = {
-		UUIDPGetDatum(&request->id), UUIDPGetDatum(&request->token),
-		CStringGetTextDatum(call->message), events_datum(request, &nulls[3])};
-
-	call->answer->status = CALL_DIVERGED;
-	call->answer->value = MemoryContextStrdup(call->into, call->message);
-	if (!request->by_worker)
-		spi_execute(&plan, "SELECT sandbox_exec._call_diverged($1, $2, $3, $4)", 4,
-					(Oid[]){UUIDOID, UUIDOID, TEXTOID, JSONBOID}, values, nulls);
-}
-
 /* false: begin anew */
 static bool
 answer_once(Call *call)
 {
 	call->answer->replayed = false;
-	begin(call);
-	if (is(call, "lost"))
+	call_begin(call);
+	if (call_is(call, "lost"))
 		call->answer->status = CALL_LOST;
-	else if (is(call, "cancelled"))
+	else if (call_is(call, "cancelled"))
 		call->answer->status = CALL_CANCELLED;
-	else if (is(call, "diverged"))
-		diverge(call);
-	else if (is(call, "sleep"))
+	else if (call_is(call, "diverged"))
+	{
+		call->answer->status = CALL_DIVERGED;
+		call->answer->value = MemoryContextStrdup(call->into, call->message);
+		call_end_diverged(call);
+	}
+	else if (call_is(call, "sleep"))
 	{
 		call->answer->status = CALL_SLEEPS;
 		call->answer->wait_ms = call->wait_ms;
 	}
-	else if (is(call, "pending"))
+	else if (call_is(call, "pending"))
 	{
 		call->answer->status = CALL_PENDING;
 		call->answer->replayed = true;
 	}
-	else if (is(call, "recorded") || is(call, "limit"))
+	else if (call_is(call, "recorded") || call_is(call, "limit"))
 	{
-		give(call, call->ok, call->value, is(call, "recorded") ? call->at : 0);
+		give(call, call->ok, call->value, call_is(call, "recorded") ? call->at : 0);
 		call->answer->replayed = true;
 	}
 	else if (!run_and_end(call))
@@ -511,6 +261,7 @@ call_run(const CallRequest *request, CallAnswer *answer)
 	Call		call = {request, answer};
 	int			level = pin_search_path(request);
 
+	call.seq = JOURNAL ? request->seq : 1;
 	call.into = CurrentMemoryContext;
 	call.context = AllocSetContextCreate(CurTransactionContext, "sandbox_exec call",
 										 ALLOCSET_DEFAULT_SIZES);

@@ -6,22 +6,6 @@
  * a cancel was requested, the same executor made the call by another session.
  * What the tool did is rolled back with the transaction.
  */
--- what the log says of it; the journal has everything, the log is for reading
--- along.  Stable as what is in it, or it would not be inlined
-CREATE FUNCTION sandbox_exec._call_data(seq integer, kind text, name text, args jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN show THEN jsonb_build_object('seq', seq, 'kind', kind, 'name', name, 'args', args)
-            ELSE jsonb_build_object('seq', seq, 'kind', kind, 'name', name, 'args', NULL, 'omitted', true) END;
-
-CREATE FUNCTION sandbox_exec._returned_data(seq integer, outcome text, value jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN show THEN jsonb_build_object('seq', seq, 'outcome', outcome, 'value', value)
-            ELSE jsonb_build_object('seq', seq, 'outcome', outcome, 'value', NULL, 'omitted', true) END;
-
-CREATE FUNCTION sandbox_exec._returned_event(seq integer, outcome text, value jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql STABLE PARALLEL SAFE
-RETURN jsonb_build_object('type', 'returned', 'data', sandbox_exec._returned_data(seq, outcome, value, show));
-
 -- why an executor found no row that it may change
 CREATE FUNCTION sandbox_exec._call_displaced(id uuid, token uuid) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
@@ -37,16 +21,6 @@ BEGIN
         RAISE EXCEPTION 'a cancel of the execution was requested' USING ERRCODE = 'SX002';
     END IF;
     RAISE EXCEPTION 'the call was made by another session' USING ERRCODE = 'SX004';
-END
-$$;
-
-CREATE FUNCTION sandbox_exec._call_log_full(events jsonb) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'the log of the execution is full' USING ERRCODE = 'program_limit_exceeded',
-        DETAIL = format('These events have %s bytes; the limit of a log is 4194304.', octet_length(events::text)),
-        HINT = 'Cut the output at max_output_chars, and say so with "truncated": true.';
 END
 $$;
 
