@@ -284,12 +284,15 @@ refuse_temporaries(void)
 static void
 reseed_random(void)
 {
-	uint64		bits;
+	static uint64 bits[64];		/* of many tools: to ask for them costs as much each time */
+	static int	left = 0;
 	double		seed;
 
-	if (!pg_strong_random(&bits, sizeof(bits)))
+	if (left == 0 && !pg_strong_random(bits, sizeof(bits)))
 		return;
-	seed = (double) (bits >> 11) / (double) (UINT64CONST(1) << 53);
+	if (left == 0)
+		left = lengthof(bits);
+	seed = (double) (bits[--left] >> 11) / (double) (UINT64CONST(1) << 53);
 	(void) DirectFunctionCall1(setseed, Float8GetDatum(2 * seed - 1));
 }
 

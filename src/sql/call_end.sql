@@ -26,7 +26,7 @@ $$;
 
 /*
  * A call that wasn't made before: over, or pending with its pause.  No settings,
- * and one statement where there is neither output nor a pause: each would cost as
+ * and two statements where there is neither output nor a pause: each would cost as
  * much as the tool.  The caller has a safe search_path, plans by indexes, and
  * wakes the readers of the log.
  */
@@ -49,36 +49,23 @@ BEGIN
         event_size := CASE event_count WHEN 0 THEN 0 ELSE octet_length(events::text) END;
     END IF;
     -- the time is taken after the wait for the lock
-    WITH held AS (
-        UPDATE sandbox_exec.execution e
-        SET log_pos = e.log_pos + event_count + 1 + over,
-            log_size = e.log_size + event_size + least(args_size, 8192) + least(value_size, 8192) + 200,
-            call_count = e.call_count + 1, delivered_count = e.delivered_count + over,
-            open_pauses = e.open_pauses + 1 - over,
-            journal_size = e.journal_size + length(name) + args_size + value_size, known_started = true
-        WHERE e.id = _call_end.id AND e.status = 'running' AND e.claim_token = token
-              AND e.cancel_requested_at IS NULL AND e.call_count = seq - 1
-        RETURNING e.log_pos - over AS pos, CASE over WHEN 1 THEN e.delivered_count END AS delivered_no,
-                  e.log_size <= 4194304 AS room, e.submitter, e.owner, clock_timestamp() AS now
-    ), journaled AS (
-        INSERT INTO sandbox_exec.call (execution_id, seq, delivered_no, created_at, kind, name, outcome, args, value)
-        SELECT _call_end.id, _call_end.seq, h.delivered_no, h.now, _call_end.kind, _call_end.name, _call_end.outcome,
-               _call_end.args, _call_end.value
-        FROM held h
-    ), logged AS (
-        INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
-        SELECT _call_end.id, h.pos, h.now, 'call',
-               sandbox_exec._call_data(seq, kind, name, args, h.room AND args_size <= 8192)
-        FROM held h
-        UNION ALL
-        SELECT _call_end.id, h.pos + 1, h.now, 'returned',
-               sandbox_exec._returned_data(seq, outcome, value, h.room AND value_size <= 8192)
-        FROM held h WHERE over = 1
-    )
-    SELECT * INTO done FROM held h;
+    UPDATE sandbox_exec.execution e
+    SET log_pos = e.log_pos + event_count + 1 + over,
+        log_size = e.log_size + event_size + least(args_size, 8192) + least(value_size, 8192) + 200,
+        call_count = e.call_count + 1, delivered_count = e.delivered_count + over,
+        open_pauses = e.open_pauses + 1 - over,
+        journal_size = e.journal_size + length(name) + args_size + value_size, known_started = true
+    WHERE e.id = _call_end.id AND e.status = 'running' AND e.claim_token = token
+          AND e.cancel_requested_at IS NULL AND e.call_count = seq - 1
+    RETURNING e.log_pos - over AS pos, CASE over WHEN 1 THEN e.delivered_count END AS delivered_no,
+              e.log_size <= 4194304 AS room, e.submitter, e.owner, clock_timestamp() AS now
+    INTO done;
     IF NOT FOUND THEN
         PERFORM sandbox_exec._call_displaced(id, token);
     END IF;
+    INSERT INTO sandbox_exec.call (execution_id, seq, delivered_no, created_at, pos, brief, kind, name, outcome, args, value)
+    VALUES (id, seq, done.delivered_no, done.now, CASE over WHEN 1 THEN done.pos END, NOT done.room,
+            kind, name, outcome, args, value);
     IF event_count > 0 THEN
         IF NOT by_worker AND NOT done.room THEN
             PERFORM sandbox_exec._call_log_full(events);
@@ -88,6 +75,9 @@ BEGIN
         FROM jsonb_array_elements(events) WITH ORDINALITY x(event, place);
     END IF;
     IF over = 0 THEN
+        INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
+        VALUES (id, done.pos, done.now, 'call',
+                sandbox_exec._call_data(seq, kind, name, args, done.room AND args_size <= 8192));
         PERFORM sandbox_exec._open_pause(id, seq, name, pause, done.submitter, done.owner, done.now);
     END IF;
     at := done.now;

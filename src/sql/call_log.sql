@@ -13,6 +13,19 @@ CREATE FUNCTION sandbox_exec._returned_data(seq integer, outcome text, value jso
 RETURN CASE WHEN show THEN jsonb_build_object('seq', seq, 'outcome', outcome, 'value', value)
             ELSE jsonb_build_object('seq', seq, 'outcome', outcome, 'value', NULL, 'omitted', true) END;
 
+-- a call that was over at once has no rows in the log: the journal tells of it
+CREATE FUNCTION sandbox_exec._journaled_events(c sandbox_exec.call) RETURNS TABLE (pos bigint, type text, data jsonb)
+    LANGUAGE sql STABLE PARALLEL SAFE ROWS 2
+BEGIN ATOMIC
+    SELECT c.pos, 'call',
+           sandbox_exec._call_data(c.seq, c.kind, c.name, c.args,
+                                   NOT c.brief AND coalesce(octet_length(c.args::text), 0) <= 8192)
+    UNION ALL
+    SELECT c.pos + 1, 'returned',
+           sandbox_exec._returned_data(c.seq, c.outcome, c.value,
+                                       NOT c.brief AND coalesce(octet_length(c.value::text), 0) <= 8192);
+END;
+
 CREATE FUNCTION sandbox_exec._returned_event(seq integer, outcome text, value jsonb, show boolean) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
 RETURN jsonb_build_object('type', 'returned', 'data', sandbox_exec._returned_data(seq, outcome, value, show));

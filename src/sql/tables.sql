@@ -76,7 +76,8 @@ CREATE TABLE sandbox_exec.execution_input (
     tools text[] NOT NULL
 );
 
--- the log: positions of one execution have no gaps (execution.log_pos)
+-- the log: positions of one execution have no gaps (execution.log_pos), with the
+-- calls of which the journal tells
 CREATE TABLE sandbox_exec.event (
     execution_id uuid NOT NULL,
     pos bigint NOT NULL,
