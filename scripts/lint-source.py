@@ -16,12 +16,11 @@ import sys
 # src/server, lowest first: a file includes headers of its own layer and below
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound', 'extension'),
-    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext',
-     'validate'),
+    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf', 'resolve'),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'jsontext', 'language', 'arguments', 'validate'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
-    ('call',),
+    ('call', 'call_rows'),
     ('store',),
     ('store_pause',),
     ('sandbox', 'output', 'outcome', 'repair'),

@@ -117,14 +117,17 @@ note_version(bool known)
 }
 
 /*
- * Share the extension's lock and look again: between the first look and the
- * lock another may have dropped it, or dropped it and made it anew.
+ * Share the extension's lock and then look: before the lock, another may drop it,
+ * or drop it and make it anew.  The oid is the one that was found last time, so
+ * that the usual transaction looks once.
  */
 static XactResult
 lock_extension(void)
 {
+	static Oid	locked = InvalidOid;
 	bool		known_version = false;
-	Oid			oid = find_extension(&known_version);
+	Oid			oid = OidIsValid(locked) ? locked : find_extension(&known_version);
+	Oid			found;
 	LOCKTAG		tag;
 
 	if (!OidIsValid(oid))
@@ -133,8 +136,13 @@ lock_extension(void)
 	if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return XACT_HELD;
 	AcceptInvalidationMessages();
-	if (find_extension(&known_version) != oid)
-		return XACT_HELD;
+	found = find_extension(&known_version);
+	if (found != oid)
+	{
+		locked = InvalidOid;
+		return OidIsValid(found) ? XACT_HELD : XACT_GONE;
+	}
+	locked = oid;
 	note_version(known_version);
 	return known_version ? XACT_DONE : XACT_GONE;
 }
