@@ -26,7 +26,6 @@
 #include "caller.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_db_role_setting.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_namespace.h"
 #include "commands/sequence.h"
@@ -36,8 +35,8 @@
 #include "language.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "search_path.h"
 #include "storage/lock.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -49,6 +48,7 @@
 typedef struct Outside
 {
 	bool		valid;			/* a tool is on the stack */
+	const Containment *tool;	/* it, while it is */
 	Oid			user;
 	int			security_context;
 	Oid			session_user;
@@ -60,86 +60,6 @@ typedef struct Outside
 } Outside;
 
 static Outside outside;
-
-/* the server's own default, where it is known */
-static char *server_search_path = NULL;
-
-/* ----------------------------------------------------------- search_path */
-
-void
-containment_note_search_path(void)
-{
-	const char *path = GetConfigOption("search_path", true, false);
-
-	if (path != NULL)
-		server_search_path = MemoryContextStrdup(TopMemoryContext, path);
-}
-
-char *
-containment_search_path_in(ArrayType *settings)
-{
-	static const char name[] = "search_path=";
-	Datum	   *items;
-	int			count;
-	int			i;
-
-	deconstruct_array(settings, TEXTOID, -1, false, TYPALIGN_INT, &items, NULL, &count);
-	for (i = 0; i < count; i++)
-	{
-		char	   *setting = TextDatumGetCString(items[i]);
-
-		if (strncmp(setting, name, strlen(name)) == 0)
-			return setting + strlen(name);
-	}
-	return NULL;
-}
-
-/* ALTER ROLE role IN DATABASE database SET search_path; InvalidOid is all */
-static char *
-search_path_of(Relation rel, Oid database, Oid role)
-{
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	char	   *path = NULL;
-
-	ScanKeyInit(&keys[0], Anum_pg_db_role_setting_setdatabase, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(database));
-	ScanKeyInit(&keys[1], Anum_pg_db_role_setting_setrole, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(role));
-	scan = systable_beginscan(rel, DbRoleSettingDatidRolidIndexId, true, NULL, 2, keys);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		settings = heap_getattr(tuple, Anum_pg_db_role_setting_setconfig,
-											RelationGetDescr(rel), &isnull);
-
-		if (!isnull)
-			path = containment_search_path_in(DatumGetArrayTypeP(settings));
-	}
-	systable_endscan(scan);
-	return path;
-}
-
-/* what a new session of that role in this database would have */
-static const char *
-search_path_of_session(Oid role)
-{
-	Relation	rel = table_open(DbRoleSettingRelationId, AccessShareLock);
-	char	   *path = search_path_of(rel, MyDatabaseId, role);
-
-	if (path == NULL)
-		path = search_path_of(rel, InvalidOid, role);
-	if (path == NULL)
-		path = search_path_of(rel, MyDatabaseId, InvalidOid);
-	if (path == NULL)
-		path = search_path_of(rel, InvalidOid, InvalidOid);
-	table_close(rel, AccessShareLock);
-	if (path == NULL)
-		path = server_search_path;
-	return path ? path : "\"$user\", public";
-}
 
 /* -------------------------------------------------------------- settings */
 
@@ -329,6 +249,7 @@ containment_enter(const Containment *tool)
 	outside.role = GetCurrentRoleId();
 	outside.role_is_superuser = OidIsValid(outside.role) && superuser_arg(outside.role);
 	outside.temporaries = count_temporaries();
+	outside.tool = tool;
 	outside.valid = true;
 
 	/* SetSessionAuthorization(), and a rollback to here, expect no context */
@@ -378,6 +299,18 @@ containment_in_tool(void)
 	return outside.valid;
 }
 
+const char *
+containment_execution(void)
+{
+	return outside.valid ? outside.tool->execution_id : NULL;
+}
+
+const char *
+containment_owner(void)
+{
+	return outside.valid ? outside.tool->owner : NULL;
+}
+
 void
 containment_refuse_in_tool(const char *function)
 {
@@ -386,7 +319,7 @@ containment_refuse_in_tool(const char *function)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("%s cannot be called by a tool", function),
 				 errdetail("Code must not operate the queue that runs it."),
-				 errhint("A tool may call enqueue(), get(), list() and tail().")));
+				 errhint("A tool may call enqueue(), enqueue_many(), get(), list() and tail().")));
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "shmem.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 #include "wakeup.h"
@@ -30,6 +31,8 @@ PG_FUNCTION_INFO_V1(live_workers_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
 PG_FUNCTION_INFO_V1(not_by_tool_v1);
+PG_FUNCTION_INFO_V1(execution_id_v1);
+PG_FUNCTION_INFO_V1(in_reach_v1);
 
 /* -------------------------------------------------------------------- ids */
 
@@ -179,4 +182,25 @@ not_by_tool_v1(PG_FUNCTION_ARGS)
 {
 	containment_refuse_in_tool(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
+}
+
+Datum
+execution_id_v1(PG_FUNCTION_ARGS)
+{
+	const char *id = containment_execution();
+
+	if (id == NULL)
+		PG_RETURN_NULL();
+	return DirectFunctionCall1(uuid_in, CStringGetDatum(id));
+}
+
+/* true, or null: a tool is on the stack that works for another owner */
+Datum
+in_reach_v1(PG_FUNCTION_ARGS)
+{
+	const char *mine = containment_owner();
+
+	if (mine != NULL && strcmp(text_to_cstring(PG_GETARG_TEXT_PP(0)), mine) != 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(true);
 }

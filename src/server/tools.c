@@ -21,6 +21,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "problems.h"
+#include "search_path.h"
 #include "tools.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -172,7 +173,7 @@ pins_search_path(HeapTuple function)
 	bool		isnull;
 	Datum		settings = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_proconfig, &isnull);
 
-	return !isnull && containment_search_path_in(DatumGetArrayTypeP(settings)) != NULL;
+	return !isnull && search_path_in(DatumGetArrayTypeP(settings)) != NULL;
 }
 
 /* in the subtransaction */

@@ -3,6 +3,9 @@
  *
  * Null stands for the default in every argument that has one, so that a wrapper
  * can pass its own optional arguments on.
+ *
+ * While a tool is on the stack what is enqueued is a child of its execution
+ * (children.sql), whoever the caller is.
  */
 CREATE FUNCTION sandbox_exec._enqueue(
     caller regrole, code text, args jsonb, owner text, org_id text, thread_id text, tools text[],
@@ -14,8 +17,14 @@ AS $$
 #variable_conflict use_column
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
+    parent_id CONSTANT uuid := sandbox_exec._execution_id();
+    depth integer := 0;
     id uuid;
 BEGIN
+    IF parent_id IS NOT NULL THEN
+        SELECT i.owner, i.org_id, i.thread_id, i.depth INTO owner, org_id, thread_id, depth
+        FROM sandbox_exec._inherit(parent_id, owner, org_id, thread_id, tools) i;
+    END IF;
     owner := coalesce(owner, pg_get_userbyid(caller));
     tools := coalesce(tools, '{}');
     timeout := coalesce(timeout, least(interval '10 min', (sandbox_exec._limits()).max_timeout));
@@ -45,10 +54,10 @@ BEGIN
 
     INSERT INTO sandbox_exec.execution (
         id, created_at, updated_at, run_at, submitter, rank, timeout_ms, max_output_chars,
-        memory_limit_kb, max_attempts, ready, runtime, owner, org_id, thread_id)
+        memory_limit_kb, max_attempts, ready, runtime, owner, org_id, thread_id, parent_id, depth)
     VALUES (
         id, now, now, run_at, caller, -priority, extract(epoch FROM timeout) * 1000, max_output_chars,
-        memory_limit_kb, max_attempts, run_at <= now, runtime, owner, org_id, thread_id);
+        memory_limit_kb, max_attempts, run_at <= now, runtime, owner, org_id, thread_id, parent_id, depth);
     IF run_at <= now THEN
         PERFORM sandbox_exec._work_ready();
     ELSE

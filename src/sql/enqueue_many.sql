@@ -85,7 +85,7 @@ BEGIN
     END LOOP;
 
 -- what is wrong with a value is said as enqueue says it, and of which element
-EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+EXCEPTION WHEN data_exception OR program_limit_exceeded OR insufficient_privilege THEN
     IF index IS NULL THEN
         RAISE;
     END IF;

@@ -63,6 +63,15 @@ CREATE FUNCTION sandbox_exec._home() RETURNS text
 CREATE FUNCTION sandbox_exec._not_by_tool(function text) RETURNS void
     LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'not_by_tool_v1';
 
+-- the execution whose tool is on the stack of this session; null: none is
+CREATE FUNCTION sandbox_exec._execution_id() RETURNS uuid
+    LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'execution_id_v1';
+
+-- true; null while a tool is on the stack that works for another owner.  IS NOT
+-- NULL, since the planner expects that of all rows
+CREATE FUNCTION sandbox_exec._in_reach(owner text) RETURNS boolean
+    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'in_reach_v1';
+
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(
     OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean,
