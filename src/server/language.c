@@ -6,7 +6,7 @@
  * functions and what those call: the server asks the first when it looks a
  * function up, except for functions that have settings or are SECURITY DEFINER,
  * whose calls it tells the second.  DO blocks are statements; the utility hook
- * sees those.  All are installed when the first tool runs, so that other
+ * sees those, and the statements that a tool must not make.  All are installed when the first tool runs, so that other
  * sessions don't pay for them.
  */
 #include "postgres.h"
@@ -120,11 +120,44 @@ refuse_to_defer(ConstraintsSetStmt *statement)
 				 errmsg("cannot defer constraints in a deferred trigger that runs before a tool")));
 }
 
+/*
+ * A role could give itself a search_path, which leads tools of other owners to
+ * functions of its own, or a password, which is a way in from outside.  Not even
+ * a SECURITY DEFINER function may: by ALTER FUNCTION ... OWNER TO one can belong
+ * to any role that the submitter is a member of.
+ */
+static void
+refuse_to_alter_roles(Node *statement)
+{
+	switch (nodeTag(statement))
+	{
+		case T_RenameStmt:
+			if (((RenameStmt *) statement)->renameType != OBJECT_ROLE)
+				return;
+			break;
+		case T_CreateRoleStmt:
+		case T_AlterRoleStmt:
+		case T_AlterRoleSetStmt:
+		case T_DropRoleStmt:
+		case T_GrantRoleStmt:
+		case T_AlterDatabaseSetStmt:
+			break;
+		default:
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("cannot execute %s in a tool", CreateCommandName(statement)),
+			 errdetail("What it changes is there for all code of the role, and outlives the execution.")));
+}
+
 static void
 utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 			 ProcessUtilityContext context, ParamListInfo params,
 			 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
 {
+	if (watching)
+		refuse_to_alter_roles(statement->utilityStmt);
 	if (watching && IsA(statement->utilityStmt, DoStmt))
 		note_block((DoStmt *) statement->utilityStmt);
 	if (IsA(statement->utilityStmt, ConstraintsSetStmt))
