@@ -17,7 +17,7 @@ import sys
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'search_path', 'arguments', 'jsontext'),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'search_path', 'settings', 'arguments', 'jsontext'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
     ('call',),

@@ -15,8 +15,9 @@
  *   and the seed of random() know of no transaction.
  * - Temporary functions and types aren't refused.  A type of that kind comes
  *   before all others in every search_path.
- * - Parallel workers don't get the settings that name the execution, so that a
- *   policy of row security would hide every row: there are none.
+ * - Parallel workers get neither the settings that name the execution, so that a
+ *   policy of row security would hide every row, or show every row, nor anything
+ *   else of what is here: there are none.
  */
 #include "postgres.h"
 
@@ -36,6 +37,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "search_path.h"
+#include "settings.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -90,6 +92,7 @@ set_defaults(void)
 	};
 	int			i;
 
+	settings_forbid_workers();
 	for (i = 0; i < lengthof(settings); i++)
 		if (strcmp(GetConfigOption(settings[i][0], false, false), settings[i][1]) != 0)
 			set(settings[i][0], settings[i][1], PGC_SUSET);
@@ -227,6 +230,7 @@ restore_at_abort(XactEvent event, void *arg)
 	if (event != XACT_EVENT_ABORT || !outside.valid)
 		return;
 	language_unwatch();
+	settings_permit_workers();
 	restore_identity();
 	outside.valid = false;
 }
@@ -288,6 +292,7 @@ void
 containment_leave(void)
 {
 	language_unwatch();
+	settings_permit_workers();
 	restore_identity();
 	forget_session_state();
 	outside.valid = false;

@@ -6,8 +6,10 @@
  * functions and what those call: the server asks the first when it looks a
  * function up, except for functions that have settings or are SECURITY DEFINER,
  * whose calls it tells the second.  DO blocks are statements; the utility hook
- * sees those, and the statements that a tool must not make.  All are installed when the first tool runs, so that other
- * sessions don't pay for them.
+ * sees those, and the statements that a tool must not make.  A hook of the
+ * planner keeps plans serial, since parallel workers know nothing of a tool.
+ * All are installed when the first tool runs, so that other sessions don't pay
+ * for them.
  */
 #include "postgres.h"
 
@@ -19,6 +21,7 @@
 #include "fmgr.h"
 #include "language.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/planner.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -32,6 +35,7 @@ static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
 static needs_fmgr_hook_type next_needs_hook;
 static fmgr_hook_type next_call_hook;
 static ProcessUtility_hook_type next_utility_hook;
+static planner_hook_type next_planner_hook;
 
 /* ----------------------------------------------------------- languages */
 
@@ -170,6 +174,16 @@ utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 								environment, destination, completion);
 }
 
+static PlannedStmt *
+plan_hook(Query *query, const char *text, int options, ParamListInfo params)
+{
+	if (watching)
+		options &= ~CURSOR_OPT_PARALLEL_OK;
+	if (next_planner_hook)
+		return next_planner_hook(query, text, options, params);
+	return standard_planner(query, text, options, params);
+}
+
 static void
 install(void)
 {
@@ -184,6 +198,8 @@ install(void)
 	fmgr_hook = call_hook;
 	next_utility_hook = ProcessUtility_hook;
 	ProcessUtility_hook = utility_hook;
+	next_planner_hook = planner_hook;
+	planner_hook = plan_hook;
 }
 
 void
