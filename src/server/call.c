@@ -180,12 +180,15 @@ begin(Call *call)
 
 /*
  * A call that wrote nothing but the journal may be lost in a crash: it is made
- * again then.  A pause may not: somebody may have been told its call_id.
+ * again then.  A pause may not: somebody may have been told its call_id.  Nor may
+ * a call whose function may have told others by NOTIFY.
  */
 static void
-spare_the_flush(void)
+spare_the_flush(const Call *call)
 {
-	if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
+	bool		told = call->ok && OidIsValid(call->tool.function) && !call->tool.tells_nobody;
+
+	if (!told && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
 		(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_LOCAL, true, 0, false);
 }
@@ -225,7 +228,7 @@ end(Call *call)
 		return;
 	nulls[5] = call->args ? ' ' : 'n';
 	if (call->pause == NULL)
-		spare_the_flush();
+		spare_the_flush(call);
 	if (call->approved)
 		spi_execute(&complete_plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
 					11, types, values, nulls);

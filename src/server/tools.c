@@ -176,6 +176,14 @@ pins_search_path(HeapTuple function)
 	return !isnull && search_path_in(DatumGetArrayTypeP(settings)) != NULL;
 }
 
+/* nor does it, by its own account, do anything else that others notice */
+static bool
+tells_nobody(const Containment *containment, HeapTuple function)
+{
+	return containment->trusted ||
+		((Form_pg_proc) GETSTRUCT(function))->provolatile != PROVOLATILE_VOLATILE;
+}
+
 /* in the subtransaction */
 static void
 run_contained(Attempt *attempt)
@@ -191,6 +199,7 @@ run_contained(Attempt *attempt)
 		return;
 	}
 	containment->own_search_path = pins_search_path(tuple);
+	attempt->run->tells_nobody = tells_nobody(containment, tuple);
 	containment_put_on(containment);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run_function(attempt, tuple);

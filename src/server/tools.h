@@ -17,6 +17,7 @@ typedef struct ToolRun
 	int			timeout_ms;
 	bool		check_only;		/* see whether it could be called so; value is NULL then */
 	Containment containment;	/* as whom and for what; own_search_path is filled in */
+	bool		tells_nobody;	/* filled in: it has no way to NOTIFY */
 } ToolRun;
 
 typedef enum ToolEnd
