@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "call.h"
 #include "catalog/pg_type.h"
+#include "deadline.h"
 #include "failure.h"
 #include "guc.h"
 #include "jsontext.h"
@@ -193,6 +194,21 @@ spare_the_flush(const Call *call)
 								 GUC_ACTION_LOCAL, true, 0, false);
 }
 
+/*
+ * The tool has run: what is to be waited for, a client that holds the row, is
+ * waited for here.  If a worker gave up after its lock_timeout the tool would run
+ * again and again.
+ */
+static void
+wait_for_row(const Call *call)
+{
+	if (!call->request->by_worker)
+		return;
+	(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+	deadline_begin_wait();
+}
+
 static Datum
 events_datum(const CallRequest *request, char *null)
 {
@@ -229,6 +245,7 @@ end(Call *call)
 	nulls[5] = call->args ? ' ' : 'n';
 	if (call->pause == NULL)
 		spare_the_flush(call);
+	wait_for_row(call);
 	if (call->approved)
 		spi_execute(&complete_plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
 					11, types, values, nulls);
@@ -329,10 +346,12 @@ run_and_end(Call *call)
 			done = run_tool(call);
 		if (done)
 			end(call);
+		deadline_end();
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
+		deadline_end();
 		MemoryContextSwitchTo(call->context);
 		error = CopyErrorData();
 		FlushErrorState();

@@ -24,6 +24,7 @@
 
 static TimeoutId clock_id = MAX_TIMEOUTS;	/* not registered yet */
 static bool ticking = false;
+static bool (*wanted)(void);	/* beside the time, what interrupts */
 static TimestampTz ends_at;
 static volatile sig_atomic_t passed = false;
 static volatile sig_atomic_t interrupted = false;
@@ -35,7 +36,7 @@ tick(void)
 	compat_repeat_timeout(clock_id, TICK_MS);
 	if (GetCurrentTimestamp() >= ends_at)
 		passed = true;
-	else if (slot_is_wanted())
+	else if (wanted())
 		interrupted = true;
 	if (!passed && !interrupted)
 		return;
@@ -45,16 +46,29 @@ tick(void)
 	InterruptPending = true;
 }
 
-void
-deadline_begin(TimestampTz at)
+static void
+begin(TimestampTz at, bool (*condition)(void))
 {
 	if (clock_id == MAX_TIMEOUTS)
 		clock_id = RegisterTimeout(USER_TIMEOUT, tick);
 	ends_at = at;
+	wanted = condition;
 	passed = interrupted = false;
 	ignored = 0;
 	ticking = true;
 	compat_start_ticks(clock_id, TICK_MS);
+}
+
+void
+deadline_begin(TimestampTz at)
+{
+	begin(at, slot_is_wanted);
+}
+
+void
+deadline_begin_wait(void)
+{
+	begin(DT_NOEND, slot_must_leave);
 }
 
 void

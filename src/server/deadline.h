@@ -14,6 +14,9 @@
 /* from now on the deadline, or whoever wants this worker's attention, interrupts */
 extern void deadline_begin(TimestampTz at);
 
+/* or: only that this worker must leave, for a wait that may take any time */
+extern void deadline_begin_wait(void);
+
 /* no longer; a cancel of ours that is still pending is taken back */
 extern void deadline_end(void);
 
