@@ -436,6 +436,18 @@ SELECT test.tool('internal', $$RAISE EXCEPTION 'secret' USING ERRCODE = 'XX001',
 SELECT test.tool('no_disk', $$RAISE EXCEPTION 'disk full' USING ERRCODE = '53100';$$);
 SELECT regexp_replace(test.run('regress_alice', 'internal'), '[0-9a-f]{8}', 'NUMBER');
 SELECT test.run('regress_alice', 'no_disk');
+-- what only looks like one of those is the tool's, as when another server reports it
+CREATE FUNCTION regress_tool.raises(state text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'raised' USING ERRCODE = state;
+END $$;
+SELECT sandbox_exec.register_tool('regress_tool.raises(text)');
+SELECT state, test.run('regress_alice', 'raises', jsonb_build_object('state', state))
+FROM unnest('{57014,57P01,57P03,53000,53200,53300,53400,58000,58030,SX001,SX004}'::text[]) state;
+-- a cancel of the statement is its executor's
+SELECT test.tool('cancels', 'PERFORM test.cancel(); PERFORM pg_sleep(600);');
+CREATE FUNCTION test.cancel() RETURNS boolean LANGUAGE sql SECURITY DEFINER AS 'SELECT pg_cancel_backend(pg_backend_pid())';
+SELECT test.run('regress_alice', 'cancels');
 SELECT test.run('regress_bob', 'traces');
 
 -- serialization failures and deadlocks are tried again, three times

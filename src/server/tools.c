@@ -20,6 +20,7 @@
 #include "language.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "postmaster/interrupt.h"
 #include "problems.h"
 #include "search_path.h"
 #include "tools.h"
@@ -251,16 +252,22 @@ is_transient(const ErrorData *error)
 		error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
 }
 
-/* not the tool's doing: it has not been called, so to say */
+/*
+ * Not the tool's doing: it has not been called, so to say.  A function may raise
+ * what it likes, or get it from another server: only our own process cancels, and
+ * says so there.
+ */
 static bool
 goes_up(const ErrorData *error)
 {
-	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	switch (error->sqlerrcode)
 	{
-		case MAKE_SQLSTATE('5', '3', '0', '0', '0'):
-		case MAKE_SQLSTATE('5', '7', '0', '0', '0'):
-		case MAKE_SQLSTATE('5', '8', '0', '0', '0'):
+		case ERRCODE_DISK_FULL:
 			return true;
+		case ERRCODE_QUERY_CANCELED:
+			return error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
+		case ERRCODE_ADMIN_SHUTDOWN:
+			return ShutdownRequestPending || ProcDiePending;
 	}
 	return false;
 }
