@@ -194,21 +194,6 @@ spare_the_flush(const Call *call)
 								 GUC_ACTION_LOCAL, true, 0, false);
 }
 
-/*
- * The tool has run: what is to be waited for, a client that holds the row, is
- * waited for here.  If a worker gave up after its lock_timeout the tool would run
- * again and again.
- */
-static void
-wait_for_row(const Call *call)
-{
-	if (!call->request->by_worker)
-		return;
-	(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
-	deadline_begin_wait();
-}
-
 static Datum
 events_datum(const CallRequest *request, char *null)
 {
@@ -245,7 +230,10 @@ end(Call *call)
 	nulls[5] = call->args ? ' ' : 'n';
 	if (call->pause == NULL)
 		spare_the_flush(call);
-	wait_for_row(call);
+
+	/* who holds the row is waited for, or the tool would run again and again */
+	if (request->by_worker)
+		deadline_begin_wait();
 	if (call->approved)
 		spi_execute(&complete_plan, "SELECT at, delivered_no FROM sandbox_exec._call_complete($1, $2, $3, $7, $8, $10, $11)",
 					11, types, values, nulls);

@@ -57,6 +57,9 @@
 #define compat_may_set_session_user() superuser_arg(GetAuthenticatedUserId())
 #endif
 
+/* a setting since 17 */
+#define COMPAT_TRANSACTION_TIMEOUT (PG_VERSION_NUM >= 170000)
+
 /* the server's own record of a setting that there is */
 #if PG_VERSION_NUM >= 160000
 #define compat_find_setting(name) find_option(name, false, false, ERROR)

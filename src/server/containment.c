@@ -92,7 +92,7 @@ set_defaults(void)
 	};
 	int			i;
 
-	settings_forbid_workers();
+	settings_lock();
 	for (i = 0; i < lengthof(settings); i++)
 		if (strcmp(GetConfigOption(settings[i][0], false, false), settings[i][1]) != 0)
 			set(settings[i][0], settings[i][1], PGC_SUSET);
@@ -230,7 +230,7 @@ restore_at_abort(XactEvent event, void *arg)
 	if (event != XACT_EVENT_ABORT || !outside.valid)
 		return;
 	language_unwatch();
-	settings_permit_workers();
+	settings_unlock();
 	restore_identity();
 	outside.valid = false;
 }
@@ -292,7 +292,7 @@ void
 containment_leave(void)
 {
 	language_unwatch();
-	settings_permit_workers();
+	settings_unlock();
 	restore_identity();
 	forget_session_state();
 	outside.valid = false;

@@ -11,8 +11,10 @@
 #include "containment.h"
 #include "funcapi.h"
 #include "guc.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "shmem.h"
+#include "slot.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -28,6 +30,7 @@ PG_FUNCTION_INFO_V1(work_due_v1);
 PG_FUNCTION_INFO_V1(worker_attention_v1);
 PG_FUNCTION_INFO_V1(server_epoch_v1);
 PG_FUNCTION_INFO_V1(live_workers_v1);
+PG_FUNCTION_INFO_V1(stubborn_tool_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
 PG_FUNCTION_INFO_V1(not_by_tool_v1);
@@ -133,6 +136,20 @@ live_workers_v1(PG_FUNCTION_ARGS)
 	}
 	LWLockRelease(shared->lock);
 	PG_RETURN_ARRAYTYPE_P(construct_array(numbers, count, INT4OID, sizeof(int32), true, 'i'));
+}
+
+Datum
+stubborn_tool_v1(PG_FUNCTION_ARGS)
+{
+	char	   *name = NULL;
+	int			length;
+
+	if (shared != NULL && PG_GETARG_INT64(1) == shared->epoch)
+		name = slot_stubborn_tool(PG_GETARG_UUID_P(0), PG_GETARG_INT32(2));
+	if (name == NULL)
+		PG_RETURN_NULL();
+	length = pg_mbcliplen(name, strlen(name), REASON_SIZE - 4);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(name, length));
 }
 
 /* where this queue is: what a copy of the database elsewhere is not */

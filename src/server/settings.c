@@ -7,26 +7,38 @@
 #include "compat.h"
 #include "settings.h"
 
-static struct config_generic *
-workers(void)
-{
-	static struct config_generic *found = NULL;
+/* what a tool must not set, and whose SET is an ERROR meanwhile */
+static const char *const locked[] = {
+	"max_parallel_workers",
+#if COMPAT_TRANSACTION_TIMEOUT
+	"transaction_timeout",		/* it ends the process */
+#endif
+};
 
-	if (found == NULL)
-		found = compat_find_setting("max_parallel_workers");
-	return found;
+static void
+lock(GucContext context)
+{
+	static struct config_generic *found[lengthof(locked)];
+	int			i;
+
+	for (i = 0; i < lengthof(locked); i++)
+	{
+		if (found[i] == NULL)
+			found[i] = compat_find_setting(locked[i]);
+		found[i]->context = context;
+	}
 }
 
 void
-settings_forbid_workers(void)
+settings_lock(void)
 {
 	(void) set_config_option("max_parallel_workers", "0", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	workers()->context = PGC_INTERNAL;
+	lock(PGC_INTERNAL);
 }
 
 void
-settings_permit_workers(void)
+settings_unlock(void)
 {
-	workers()->context = PGC_USERSET;
+	lock(PGC_USERSET);
 }

@@ -8,11 +8,11 @@
 /*
  * In a nest level of settings: max_parallel_workers is 0, and to set it is an
  * ERROR.  So there are no parallel workers, neither for a plan that the session
- * made before nor to build an index.
+ * made before nor to build an index.  Nor can transaction_timeout be set.
  */
-extern void settings_forbid_workers(void);
+extern void settings_lock(void);
 
-/* it may be set again; its value comes back with the end of the nest level */
-extern void settings_permit_workers(void);
+/* they may be set again; values come back with the end of the nest level */
+extern void settings_unlock(void);
 
 #endif

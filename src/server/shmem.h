@@ -54,6 +54,14 @@ typedef struct WorkerSlot
 	uint64		executions;		/* ended by it */
 } WorkerSlot;
 
+/* a worker that ended since a tool would not; all under the lock */
+typedef struct StubbornTool
+{
+	pg_uuid_t	execution;
+	int			worker_no;		/* 0: free */
+	char		name[REASON_SIZE];
+} StubbornTool;
+
 /* one database that may have the extension; all under the lock */
 typedef struct DatabaseSlot
 {
@@ -108,6 +116,8 @@ typedef struct SharedState
 	bool		rescan;			/* the list of databases changed */
 	char		reasons[HEALTH_REASONS][REASON_SIZE];
 	WorkerSlot	workers[MAX_WORKERS];
+	int			next_stubborn;	/* the oldest of them is overwritten */
+	StubbornTool stubborn[MAX_WORKERS];
 	DatabaseSlot databases[MAX_DATABASES];
 	WaitSlot	waits[WAIT_SLOTS];
 } SharedState;

@@ -192,7 +192,7 @@ run_contained(Attempt *attempt)
 	Containment *containment = &attempt->run->containment;
 	HeapTuple	tuple = SearchSysCacheCopy1(PROCOID, ObjectIdGetDatum(attempt->run->function));
 
-	deadline_begin(attempt->deadline);
+	deadline_begin(attempt->deadline, attempt->run->name);
 	if (!HeapTupleIsValid(tuple))
 	{
 		fail_function(attempt, "tool_not_found", "It no longer exists.");

@@ -54,6 +54,11 @@ CREATE FUNCTION sandbox_exec._server_epoch() RETURNS bigint
 CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
     LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'live_workers_v1';
 
+-- the tool that did not heed its timeout, so that this worker ended while it ran
+-- the execution; null: it ended otherwise
+CREATE FUNCTION sandbox_exec._stubborn_tool(id uuid, worker_epoch bigint, worker_no integer) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'stubborn_tool_v1';
+
 -- where we are: system identifier and database oid
 CREATE FUNCTION sandbox_exec._home() RETURNS text
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'home_v1';
