@@ -117,9 +117,9 @@ SELECT value - 'tool' AS value FROM test.call('parent', 'executions.enqueue', '{
 UPDATE sandbox_exec.execution SET depth = 4 WHERE id = test.id('parent');
 SELECT outcome FROM test.call('parent', 'executions.enqueue', '{"code": "deep"}');
 SELECT depth FROM sandbox_exec.execution WHERE id = test.id('deep');
-DO $$ BEGIN
-    INSERT INTO sandbox_exec.call SELECT test.id('parent'), 500 + n, 500 + n, now(), NULL, false, 'tool', 'executions.enqueue', 'ok' FROM generate_series(1, 97) n;
-END $$;
+SELECT count(sandbox_exec.enqueue('sibling', runtime => 'test')) FROM generate_series(1, 96);
+UPDATE sandbox_exec.execution e SET parent_id = test.id('parent'), depth = 5
+FROM sandbox_exec.execution_input i WHERE i.id = e.id AND i.code = 'sibling';
 SELECT value - 'tool' AS value FROM test.call('parent', 'executions.enqueue', '{"code": "x"}');
 SELECT tools_used FROM sandbox_exec.get(test.id('parent'));
 SELECT count(*) FROM sandbox_exec.execution WHERE parent_id = test.id('parent') AND id <> test.id('parent');

@@ -127,6 +127,26 @@ SELECT test.tool('set_path', 'SET search_path = regress_evil, public;');
 SELECT test.run('regress_alice', 'set_path'), test.run('regress_bob', 'path');
 SHOW search_path;
 
+-- a role's settings and password are there for all its tools, and for who logs in
+SELECT test.tool('alters_path', 'ALTER ROLE regress_alice SET search_path = regress_evil;');
+SELECT test.tool('alters_path_here', format('ALTER ROLE regress_alice IN DATABASE %I SET search_path = regress_evil;', current_database()));
+SELECT test.tool('alters_database', format('ALTER DATABASE %I SET search_path = regress_evil;', current_database()));
+SELECT test.tool('alters_password', $$ALTER ROLE CURRENT_USER PASSWORD 'known';$$);
+SELECT test.tool('alters_password_as_definer', $$ALTER ROLE CURRENT_USER PASSWORD 'known';$$, options => 'SECURITY DEFINER');
+SELECT test.tool('creates_role', 'CREATE ROLE regress_friend;');
+SELECT test.tool('drops_role', 'DROP ROLE regress_other;');
+SELECT test.tool('renames_role', 'ALTER ROLE regress_other RENAME TO regress_friend;');
+SELECT test.tool('grants_role', 'GRANT regress_other TO regress_bob;');
+SELECT test.tool('alters_in_a_block', $$DO 'BEGIN ALTER ROLE regress_alice RESET ALL; END';$$);
+SELECT test.tool('renames_table', 'CREATE TABLE regress_evil.a (); ALTER TABLE regress_evil.a RENAME TO b;');
+ALTER ROLE regress_alice CREATEROLE;
+GRANT regress_other TO regress_alice WITH ADMIN OPTION;
+SELECT tool, test.run('regress_alice', tool)
+FROM unnest('{alters_path,alters_path_here,alters_database,alters_password,alters_password_as_definer,creates_role,drops_role,
+              renames_role,grants_role,alters_in_a_block,renames_table}'::text[]) tool;
+ALTER ROLE regress_alice NOCREATEROLE;
+SELECT test.run('regress_alice', 'path'), (SELECT rolpassword IS NULL FROM pg_authid WHERE rolname = 'regress_alice') AS no_password;
+
 -- other settings: SET, set_config(), RESET ALL, SET SESSION CHARACTERISTICS
 SELECT test.tool('settings', $$
     SET TimeZone = 'Asia/Tokyo'; SET work_mem = '77MB'; SET regress.mine = 'evil'; SET statement_timeout = 1;
@@ -416,6 +436,18 @@ SELECT test.tool('internal', $$RAISE EXCEPTION 'secret' USING ERRCODE = 'XX001',
 SELECT test.tool('no_disk', $$RAISE EXCEPTION 'disk full' USING ERRCODE = '53100';$$);
 SELECT regexp_replace(test.run('regress_alice', 'internal'), '[0-9a-f]{8}', 'NUMBER');
 SELECT test.run('regress_alice', 'no_disk');
+-- what only looks like one of those is the tool's, as when another server reports it
+CREATE FUNCTION regress_tool.raises(state text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'raised' USING ERRCODE = state;
+END $$;
+SELECT sandbox_exec.register_tool('regress_tool.raises(text)');
+SELECT state, test.run('regress_alice', 'raises', jsonb_build_object('state', state))
+FROM unnest('{57014,57P01,57P03,53000,53200,53300,53400,58000,58030,SX001,SX004}'::text[]) state;
+-- a cancel of the statement is its executor's
+SELECT test.tool('cancels', 'PERFORM test.cancel(); PERFORM pg_sleep(600);');
+CREATE FUNCTION test.cancel() RETURNS boolean LANGUAGE sql SECURITY DEFINER AS 'SELECT pg_cancel_backend(pg_backend_pid())';
+SELECT test.run('regress_alice', 'cancels');
 SELECT test.run('regress_bob', 'traces');
 
 -- serialization failures and deadlocks are tried again, three times

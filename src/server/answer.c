@@ -155,8 +155,8 @@ answer_call(Run *run, const CallMessage *call, bool slept, int *sleep_ms, const 
 			return ANSWER_LEAVING;
 		*reason = xact_last_error(&sqlerrcode);
 
-		/* somebody holds the execution's row: nothing has happened, ask again */
-		if (sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		/* somebody holds what is needed: nothing has happened, ask again */
+		if (sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
 			return ANSWER_FAILED;
 	}
 }

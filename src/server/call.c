@@ -21,6 +21,7 @@
 
 #include "access/xact.h"
 #include "call_rows.h"
+#include "deadline.h"
 #include "failure.h"
 #include "jsontext.h"
 #include "slot.h"
@@ -76,12 +77,15 @@ convert_args(Call *call)
 
 /*
  * A call that wrote nothing but the journal may be lost in a crash: it is made
- * again then.  A pause may not: somebody may have been told its call_id.
+ * again then.  A pause may not: somebody may have been told its call_id.  Nor may
+ * a call whose function may have told others by NOTIFY.
  */
 static void
-spare_the_flush(void)
+spare_the_flush(const Call *call)
 {
-	if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
+	bool		told = call->ok && OidIsValid(call->tool.function) && !call->tool.tells_nobody;
+
+	if (!told && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
 		xact_commit_asynchronously();
 }
 
@@ -92,7 +96,11 @@ end(Call *call)
 	if (!JOURNAL)
 		return;
 	if (call->pause == NULL)
-		spare_the_flush();
+		spare_the_flush(call);
+
+	/* who holds the row is waited for, or the tool would run again and again */
+	if (call->request->by_worker)
+		deadline_begin_wait();
 	call_end(call);
 }
 
@@ -159,10 +167,12 @@ run_and_end(Call *call)
 			done = run_tool(call);
 		if (done)
 			end(call);
+		deadline_end();
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
+		deadline_end();
 		MemoryContextSwitchTo(call->context);
 		error = CopyErrorData();
 		FlushErrorState();

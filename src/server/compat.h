@@ -8,6 +8,7 @@
 
 #include "storage/latch.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 
 #if PG_VERSION_NUM < 140000 || PG_VERSION_NUM >= 190000
 #error "sandbox_exec supports PostgreSQL 14 to 18"
@@ -54,6 +55,25 @@
 #define compat_may_set_session_user() true
 #else
 #define compat_may_set_session_user() superuser_arg(GetAuthenticatedUserId())
+#endif
+
+/* a setting since 17 */
+#define COMPAT_TRANSACTION_TIMEOUT (PG_VERSION_NUM >= 170000)
+
+/* the server's own record of a setting that there is */
+#if PG_VERSION_NUM >= 160000
+#define compat_find_setting(name) find_option(name, false, false, ERROR)
+#else
+static inline struct config_generic *
+compat_find_setting(const char *name)
+{
+	struct config_generic **all = get_guc_variables();
+	int			i = 0;
+
+	while (strcmp(all[i]->name, name) != 0)
+		i++;
+	return all[i];
+}
 #endif
 
 /* timeouts repeat by themselves since 15 */

@@ -15,8 +15,9 @@
  *   and the seed of random() know of no transaction.
  * - Temporary functions and types aren't refused.  A type of that kind comes
  *   before all others in every search_path.
- * - Parallel workers don't get the settings that name the execution, so that a
- *   policy of row security would hide every row: there are none.
+ * - Parallel workers get neither the settings that name the execution, so that a
+ *   policy of row security would hide every row, or show every row, nor anything
+ *   else of what is here: there are none.
  */
 #include "postgres.h"
 
@@ -26,7 +27,6 @@
 #include "caller.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_db_role_setting.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_namespace.h"
 #include "commands/sequence.h"
@@ -36,9 +36,9 @@
 #include "language.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/bufmgr.h"
+#include "search_path.h"
+#include "settings.h"
 #include "storage/lock.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -50,6 +50,7 @@
 typedef struct Outside
 {
 	bool		valid;			/* a tool is on the stack */
+	const Containment *tool;	/* it, while it is */
 	Oid			user;
 	int			security_context;
 	Oid			session_user;
@@ -61,89 +62,6 @@ typedef struct Outside
 } Outside;
 
 static Outside outside;
-
-/* the server's own default, where it is known */
-static char *server_search_path = NULL;
-
-/* ----------------------------------------------------------- search_path */
-
-void
-containment_note_search_path(void)
-{
-	const char *path = GetConfigOption("search_path", true, false);
-
-	if (path != NULL)
-		server_search_path = MemoryContextStrdup(TopMemoryContext, path);
-}
-
-char *
-containment_search_path_in(ArrayType *settings)
-{
-	static const char name[] = "search_path=";
-	Datum	   *items;
-	int			count;
-	int			i;
-
-	deconstruct_array(settings, TEXTOID, -1, false, TYPALIGN_INT, &items, NULL, &count);
-	for (i = 0; i < count; i++)
-	{
-		char	   *setting = TextDatumGetCString(items[i]);
-
-		if (strncmp(setting, name, strlen(name)) == 0)
-			return setting + strlen(name);
-	}
-	return NULL;
-}
-
-/* ALTER ROLE role IN DATABASE database SET search_path; InvalidOid is all */
-static char *
-search_path_of(Relation rel, Oid database, Oid role)
-{
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	char	   *path = NULL;
-
-	ScanKeyInit(&keys[0], Anum_pg_db_role_setting_setdatabase, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(database));
-	ScanKeyInit(&keys[1], Anum_pg_db_role_setting_setrole, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(role));
-	scan = systable_beginscan(rel, DbRoleSettingDatidRolidIndexId, true, NULL, 2, keys);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		settings = heap_getattr(tuple, Anum_pg_db_role_setting_setconfig,
-											RelationGetDescr(rel), &isnull);
-
-		if (!isnull)
-			path = containment_search_path_in(DatumGetArrayTypeP(settings));
-	}
-	systable_endscan(scan);
-	return path;
-}
-
-/* what a new session of that role in this database would have */
-static const char *
-search_path_of_session(Oid role)
-{
-	Relation	rel = table_open(DbRoleSettingRelationId, AccessShareLock);
-	bool		empty = RelationGetNumberOfBlocks(rel) == 0;	/* the usual */
-	char	   *path = NULL;
-
-	if (!empty)
-		path = search_path_of(rel, MyDatabaseId, role);
-	if (path == NULL && !empty)
-		path = search_path_of(rel, InvalidOid, role);
-	if (path == NULL && !empty)
-		path = search_path_of(rel, MyDatabaseId, InvalidOid);
-	if (path == NULL && !empty)
-		path = search_path_of(rel, InvalidOid, InvalidOid);
-	table_close(rel, AccessShareLock);
-	if (path == NULL)
-		path = server_search_path;
-	return path ? path : "\"$user\", public";
-}
 
 /* -------------------------------------------------------------- settings */
 
@@ -174,6 +92,7 @@ set_defaults(void)
 	};
 	int			i;
 
+	settings_lock();
 	for (i = 0; i < lengthof(settings); i++)
 		if (strcmp(GetConfigOption(settings[i][0], false, false), settings[i][1]) != 0)
 			set(settings[i][0], settings[i][1], PGC_SUSET);
@@ -314,6 +233,7 @@ restore_at_abort(XactEvent event, void *arg)
 	if (event != XACT_EVENT_ABORT || !outside.valid)
 		return;
 	language_unwatch();
+	settings_unlock();
 	restore_identity();
 	outside.valid = false;
 }
@@ -336,6 +256,7 @@ containment_enter(const Containment *tool)
 	outside.role = GetCurrentRoleId();
 	outside.role_is_superuser = OidIsValid(outside.role) && superuser_arg(outside.role);
 	outside.temporaries = count_temporaries();
+	outside.tool = tool;
 	outside.valid = true;
 
 	/* SetSessionAuthorization(), and a rollback to here, expect no context */
@@ -374,6 +295,7 @@ void
 containment_leave(void)
 {
 	language_unwatch();
+	settings_unlock();
 	restore_identity();
 	forget_session_state();
 	outside.valid = false;
@@ -385,6 +307,18 @@ containment_in_tool(void)
 	return outside.valid;
 }
 
+const char *
+containment_execution(void)
+{
+	return outside.valid ? outside.tool->execution_id : NULL;
+}
+
+const char *
+containment_owner(void)
+{
+	return outside.valid ? outside.tool->owner : NULL;
+}
+
 void
 containment_refuse_in_tool(const char *function)
 {
@@ -393,7 +327,7 @@ containment_refuse_in_tool(const char *function)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("%s cannot be called by a tool", function),
 				 errdetail("Code must not operate the queue that runs it."),
-				 errhint("A tool may call enqueue(), get(), list() and tail().")));
+				 errhint("A tool may call enqueue(), enqueue_many(), get(), list() and tail().")));
 }
 
 /*

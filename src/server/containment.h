@@ -9,14 +9,13 @@
  *			containment_take_off()		 in the same subtransaction, as the last
  *		containment_leave()				 on every path, after the subtransaction
  *
- * Between enter and leave containment_in_tool() is true.  An ERROR in between
+ * Between enter and leave containment_in_tool() is true, and what tool points
+ * to has to stay.  An ERROR in between
  * needs a rollback of the subtransaction and then containment_leave(), whether
  * or not take_off was reached.
  */
 #ifndef SANDBOX_EXEC_CONTAINMENT_H
 #define SANDBOX_EXEC_CONTAINMENT_H
-
-#include "utils/array.h"
 
 /* as whom and for what */
 typedef struct Containment
@@ -45,6 +44,10 @@ extern void containment_leave(void);
 /* a tool is on this session's stack */
 extern bool containment_in_tool(void);
 
+/* the execution that it works for, and for whom that is; NULL: none is */
+extern const char *containment_execution(void);
+extern const char *containment_owner(void);
+
 /*
  * ERROR 55000 when a tool is: code must not operate its own queue.  function is
  * what was called, with parentheses.
@@ -57,14 +60,5 @@ extern void containment_refuse_in_tool(const char *function);
  * take along; function is what was called.  Workers never have either.
  */
 extern void containment_settle_session(const char *function);
-
-/*
- * Remember the server's default search_path: to be called where settings of
- * roles and databases, and our own, are not in force.
- */
-extern void containment_note_search_path(void);
-
-/* the value of search_path in an array of "name=value", or NULL */
-extern char *containment_search_path_in(ArrayType *settings);
 
 #endif

@@ -14,6 +14,7 @@
 #include "deadline.h"
 #include "miscadmin.h"
 #include "slot.h"
+#include "utils/guc.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
@@ -24,7 +25,9 @@
 
 static TimeoutId clock_id = MAX_TIMEOUTS;	/* not registered yet */
 static bool ticking = false;
+static bool (*wanted)(void);	/* beside the time, what interrupts */
 static TimestampTz ends_at;
+static const char *what;		/* the name of the tool */
 static volatile sig_atomic_t passed = false;
 static volatile sig_atomic_t interrupted = false;
 static volatile sig_atomic_t ignored = 0;
@@ -35,26 +38,46 @@ tick(void)
 	compat_repeat_timeout(clock_id, TICK_MS);
 	if (GetCurrentTimestamp() >= ends_at)
 		passed = true;
-	else if (slot_is_wanted())
+	else if (wanted())
 		interrupted = true;
 	if (!passed && !interrupted)
 		return;
 	if (++ignored > PATIENCE_TICKS)
+	{
+		if (passed && !ProcDiePending)
+			slot_give_up(what);
 		ProcDiePending = true;
+	}
 	QueryCancelPending = true;
 	InterruptPending = true;
 }
 
-void
-deadline_begin(TimestampTz at)
+static void
+begin(TimestampTz at, const char *name, bool (*condition)(void))
 {
 	if (clock_id == MAX_TIMEOUTS)
 		clock_id = RegisterTimeout(USER_TIMEOUT, tick);
 	ends_at = at;
+	what = name;
+	wanted = condition;
 	passed = interrupted = false;
 	ignored = 0;
 	ticking = true;
 	compat_start_ticks(clock_id, TICK_MS);
+}
+
+void
+deadline_begin(TimestampTz at, const char *tool)
+{
+	begin(at, tool, slot_is_wanted);
+}
+
+void
+deadline_begin_wait(void)
+{
+	(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+	begin(DT_NOEND, "", slot_must_leave);
 }
 
 void

@@ -11,8 +11,17 @@
 
 #include "datatype/timestamp.h"
 
-/* from now on the deadline, or whoever wants this worker's attention, interrupts */
-extern void deadline_begin(TimestampTz at);
+/*
+ * From now on the deadline, or whoever wants this worker's attention, interrupts.
+ * tool is its name, and has to stay.
+ */
+extern void deadline_begin(TimestampTz at, const char *tool);
+
+/*
+ * Or: only that this worker must leave, and until the end of the transaction
+ * there is no lock_timeout, for a wait that may take any time.
+ */
+extern void deadline_begin_wait(void);
 
 /* no longer; a cancel of ours that is still pending is taken back */
 extern void deadline_end(void);

@@ -12,6 +12,7 @@
 
 #include "caller.h"
 #include "catalog/pg_type.h"
+#include "containment.h"
 #include "enqueue.h"
 #include "guc.h"
 #include "spi.h"
@@ -30,6 +31,13 @@ PG_FUNCTION_INFO_V1(enqueue_as_v1);
 #define DEFAULT_TIMEOUT_MS (10 * 60 * 1000)
 #define DEFAULT_MAX_OUTPUT_CHARS 50000
 #define DEFAULT_MAX_ATTEMPTS 2
+
+/* whom an execution is enqueued by: an application, or another one's tool */
+typedef struct Origin
+{
+	NullableDatum parent_id;
+	int			depth;
+} Origin;
 
 /* the columns of execution_input, as parameters of a statement */
 #define INPUT_COLUMNS 7
@@ -74,19 +82,63 @@ set_defaults(NullableDatum *request, Oid caller, TimestampTz now)
 	set_default(&request[REQUEST_RUN_AT], TimestampTzGetDatum(now));
 }
 
+/* nulls as SPI takes them */
+static char
+mark(NullableDatum field)
+{
+	return field.isnull ? 'n' : ' ';
+}
+
+static void
+take(NullableDatum *field, const SpiRow *row, const char *column)
+{
+	char	   *text = spi_text(row, column);
+
+	field->isnull = text == NULL;
+	if (text != NULL)
+		field->value = CStringGetTextDatum(text);
+}
+
+/*
+ * While a tool is on the stack: the new one is a child of its execution, whoever
+ * the caller is.  ERROR when it must not be.
+ */
+static void
+inherit(NullableDatum *request, Origin *origin, const char *parent)
+{
+	static SPIPlanPtr plan = NULL;
+	static Oid	types[] = {UUIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID};
+	static const RequestField fields[] = {REQUEST_OWNER, REQUEST_ORG_ID, REQUEST_THREAD_ID, REQUEST_TOOLS};
+	Datum		values[lengthof(types)];
+	char		nulls[lengthof(types)];
+	SpiRow		row;
+	int			i;
+
+	origin->parent_id.value = DirectFunctionCall1(uuid_in, CStringGetDatum(parent));
+	origin->parent_id.isnull = false;
+	values[0] = origin->parent_id.value;
+	nulls[0] = ' ';
+	for (i = 1; i < lengthof(types); i++)
+	{
+		values[i] = request[fields[i - 1]].value;
+		nulls[i] = mark(request[fields[i - 1]]);
+	}
+	spi_execute(&plan,
+				"SELECT owner, org_id, thread_id, depth FROM sandbox_exec._inherit($1, $2, $3, $4, $5)",
+				lengthof(types), types, values, nulls);
+	row = spi_only_row();
+	take(&request[REQUEST_OWNER], &row, "owner");
+	take(&request[REQUEST_ORG_ID], &row, "org_id");
+	take(&request[REQUEST_THREAD_ID], &row, "thread_id");
+	origin->depth = DatumGetInt32(spi_datum(&row, "depth"));
+}
+
 static int
 timeout_ms(NullableDatum timeout)
 {
 	if (timeout.isnull)
 		return Min(DEFAULT_TIMEOUT_MS, guc_max_timeout);
 	return validate_timeout_ms(timeout.value);
-}
-
-/* nulls as SPI takes them */
-static char
-mark(NullableDatum field)
-{
-	return field.isnull ? 'n' : ' ';
 }
 
 static void
@@ -168,12 +220,13 @@ announce(const NullableDatum *request, const pg_uuid_t *id)
 }
 
 static void
-insert_execution(const NullableDatum *request, Oid caller, pg_uuid_t *id, TimestampTz now)
+insert_execution(const NullableDatum *request, const Origin *origin, Oid caller, pg_uuid_t *id,
+				 TimestampTz now)
 {
 	static SPIPlanPtr plan = NULL;
 	static Oid	types[] = {
 		UUIDOID, TIMESTAMPTZOID, TIMESTAMPTZOID, BOOLOID, REGROLEOID, INT4OID, INT4OID, INT4OID,
-		INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
+		INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, UUIDOID, INT4OID};
 	TimestampTz run_at = DatumGetTimestampTz(request[REQUEST_RUN_AT].value);
 	Datum		values[] = {
 		UUIDPGetDatum(id), TimestampTzGetDatum(now), TimestampTzGetDatum(run_at),
@@ -183,18 +236,19 @@ insert_execution(const NullableDatum *request, Oid caller, pg_uuid_t *id, Timest
 		request[REQUEST_MAX_OUTPUT_CHARS].value, request[REQUEST_MEMORY_LIMIT_KB].value,
 		request[REQUEST_MAX_ATTEMPTS].value, request[REQUEST_RUNTIME].value,
 		request[REQUEST_OWNER].value, request[REQUEST_ORG_ID].value,
-		request[REQUEST_THREAD_ID].value};
+		request[REQUEST_THREAD_ID].value, origin->parent_id.value, Int32GetDatum(origin->depth)};
 	char		nulls[lengthof(types)];
 
 	memset(nulls, ' ', sizeof(nulls));
 	nulls[8] = mark(request[REQUEST_MEMORY_LIMIT_KB]);
 	nulls[12] = mark(request[REQUEST_ORG_ID]);
 	nulls[13] = mark(request[REQUEST_THREAD_ID]);
+	nulls[14] = mark(origin->parent_id);
 	spi_execute(&plan,
 				"INSERT INTO sandbox_exec.execution ("
 				"id, created_at, updated_at, run_at, ready, submitter, rank, timeout_ms, max_output_chars, "
-				"memory_limit_kb, max_attempts, runtime, owner, org_id, thread_id) "
-				"VALUES ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+				"memory_limit_kb, max_attempts, runtime, owner, org_id, thread_id, parent_id, depth) "
+				"VALUES ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
 				lengthof(types), types, values, nulls);
 	if (run_at <= now)
 		announce(request, id);
@@ -209,19 +263,23 @@ enqueue(NullableDatum *request, Oid caller)
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	TimestampTz now = GetCurrentTimestamp();
 	int			settings = NewGUCNestLevel();
+	const char *parent = containment_execution();
+	Origin		origin = {.parent_id = {.isnull = true}};
 	bool		added = true;
 
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
+	SPI_connect();
+	if (parent != NULL)
+		inherit(request, &origin, parent);
 	validate_request(request);
 	set_defaults(request, caller, now);
-	SPI_connect();
 	if (request[REQUEST_IDEMPOTENCY_KEY].isnull)
 		insert_unkeyed(request, caller, id);
 	else
 		added = insert_keyed(request, caller, id);
 	if (added)
-		insert_execution(request, caller, id, now);
+		insert_execution(request, &origin, caller, id, now);
 	SPI_finish();
 	AtEOXact_GUC(true, settings);
 	return UUIDPGetDatum(id);

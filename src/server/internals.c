@@ -11,10 +11,13 @@
 #include "containment.h"
 #include "funcapi.h"
 #include "guc.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "shmem.h"
+#include "slot.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 #include "wakeup.h"
@@ -28,9 +31,12 @@ PG_FUNCTION_INFO_V1(worker_attention_v1);
 PG_FUNCTION_INFO_V1(server_epoch_v1);
 PG_FUNCTION_INFO_V1(live_workers_v1);
 PG_FUNCTION_INFO_V1(keeping_workers_v1);
+PG_FUNCTION_INFO_V1(stubborn_tool_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
 PG_FUNCTION_INFO_V1(not_by_tool_v1);
+PG_FUNCTION_INFO_V1(execution_id_v1);
+PG_FUNCTION_INFO_V1(in_reach_v1);
 
 /* a worker that keeps a claim says so more often than this */
 #define SIGN_OF_LIFE_MS 5000
@@ -132,6 +138,20 @@ keeping_workers_v1(PG_FUNCTION_ARGS)
 													 -Max(guc_lease, SIGN_OF_LIFE_MS)));
 }
 
+Datum
+stubborn_tool_v1(PG_FUNCTION_ARGS)
+{
+	char	   *name = NULL;
+	int			length;
+
+	if (shared != NULL && PG_GETARG_INT64(1) == shared->epoch)
+		name = slot_stubborn_tool(PG_GETARG_UUID_P(0), PG_GETARG_INT32(2));
+	if (name == NULL)
+		PG_RETURN_NULL();
+	length = pg_mbcliplen(name, strlen(name), REASON_SIZE - 4);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(name, length));
+}
+
 /* where this queue is: what a copy of the database elsewhere is not */
 Datum
 home_v1(PG_FUNCTION_ARGS)
@@ -175,4 +195,25 @@ not_by_tool_v1(PG_FUNCTION_ARGS)
 {
 	containment_refuse_in_tool(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
+}
+
+Datum
+execution_id_v1(PG_FUNCTION_ARGS)
+{
+	const char *id = containment_execution();
+
+	if (id == NULL)
+		PG_RETURN_NULL();
+	return DirectFunctionCall1(uuid_in, CStringGetDatum(id));
+}
+
+/* true, or null: a tool is on the stack that works for another owner */
+Datum
+in_reach_v1(PG_FUNCTION_ARGS)
+{
+	const char *mine = containment_owner();
+
+	if (mine != NULL && strcmp(text_to_cstring(PG_GETARG_TEXT_PP(0)), mine) != 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(true);
 }

@@ -6,8 +6,10 @@
  * functions and what those call: the server asks the first when it looks a
  * function up, except for functions that have settings or are SECURITY DEFINER,
  * whose calls it tells the second.  DO blocks are statements; the utility hook
- * sees those.  All are installed when the first tool runs, so that other
- * sessions don't pay for them.
+ * sees those, and the statements that a tool must not make.  A hook of the
+ * planner keeps plans serial, since parallel workers know nothing of a tool.
+ * All are installed when the first tool runs, so that other sessions don't pay
+ * for them.
  */
 #include "postgres.h"
 
@@ -19,6 +21,7 @@
 #include "fmgr.h"
 #include "language.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/planner.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -32,6 +35,7 @@ static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
 static needs_fmgr_hook_type next_needs_hook;
 static fmgr_hook_type next_call_hook;
 static ProcessUtility_hook_type next_utility_hook;
+static planner_hook_type next_planner_hook;
 
 /* ----------------------------------------------------------- languages */
 
@@ -120,11 +124,44 @@ refuse_to_defer(ConstraintsSetStmt *statement)
 				 errmsg("cannot defer constraints in a deferred trigger that runs before a tool")));
 }
 
+/*
+ * A role could give itself a search_path, which leads tools of other owners to
+ * functions of its own, or a password, which is a way in from outside.  Not even
+ * a SECURITY DEFINER function may: by ALTER FUNCTION ... OWNER TO one can belong
+ * to any role that the submitter is a member of.
+ */
+static void
+refuse_to_alter_roles(Node *statement)
+{
+	switch (nodeTag(statement))
+	{
+		case T_RenameStmt:
+			if (((RenameStmt *) statement)->renameType != OBJECT_ROLE)
+				return;
+			break;
+		case T_CreateRoleStmt:
+		case T_AlterRoleStmt:
+		case T_AlterRoleSetStmt:
+		case T_DropRoleStmt:
+		case T_GrantRoleStmt:
+		case T_AlterDatabaseSetStmt:
+			break;
+		default:
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("cannot execute %s in a tool", CreateCommandName(statement)),
+			 errdetail("What it changes is there for all code of the role, and outlives the execution.")));
+}
+
 static void
 utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 			 ProcessUtilityContext context, ParamListInfo params,
 			 QueryEnvironment *environment, DestReceiver *destination, QueryCompletion *completion)
 {
+	if (watching)
+		refuse_to_alter_roles(statement->utilityStmt);
 	if (watching && IsA(statement->utilityStmt, DoStmt))
 		note_block((DoStmt *) statement->utilityStmt);
 	if (IsA(statement->utilityStmt, ConstraintsSetStmt))
@@ -135,6 +172,16 @@ utility_hook(PlannedStmt *statement, const char *query, bool read_only_tree,
 	else
 		standard_ProcessUtility(statement, query, read_only_tree, context, params,
 								environment, destination, completion);
+}
+
+static PlannedStmt *
+plan_hook(Query *query, const char *text, int options, ParamListInfo params)
+{
+	if (watching)
+		options &= ~CURSOR_OPT_PARALLEL_OK;
+	if (next_planner_hook)
+		return next_planner_hook(query, text, options, params);
+	return standard_planner(query, text, options, params);
 }
 
 static void
@@ -151,6 +198,8 @@ install(void)
 	fmgr_hook = call_hook;
 	next_utility_hook = ProcessUtility_hook;
 	ProcessUtility_hook = utility_hook;
+	next_planner_hook = planner_hook;
+	planner_hook = plan_hook;
 }
 
 void

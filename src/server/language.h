@@ -12,7 +12,8 @@
 
 /*
  * From now on note what the tool of that role runs, at any depth.  Functions of
- * the languages internal, c, sql and plpgsql leave nothing behind.
+ * the languages internal, c, sql and plpgsql leave nothing behind.  Statements
+ * that change roles are ERROR 42501.
  */
 extern void language_watch(Oid submitter);
 

@@ -4,12 +4,12 @@
  */
 #include "postgres.h"
 
-#include "containment.h"
 #include "fmgr.h"
 #include "guc.h"
 #include "hooks.h"
 #include "launcher.h"
 #include "miscadmin.h"
+#include "search_path.h"
 #include "shmem.h"
 
 PG_MODULE_MAGIC;
@@ -26,7 +26,7 @@ _PG_init(void)
 	guc_define();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
-	containment_note_search_path();
+	search_path_note();
 	shmem_install();
 	hooks_install();
 	launcher_register();

@@ -73,6 +73,13 @@ typedef struct ClaimBound
 	TimestampTz full_look_at;
 	int64		full_look_took; /* us */
 } ClaimBound;
+/* a worker that ended since a tool would not; all under the lock */
+typedef struct StubbornTool
+{
+	pg_uuid_t	execution;
+	int			worker_no;		/* 0: free */
+	char		name[REASON_SIZE];
+} StubbornTool;
 
 /* one database that may have the extension; all under the lock */
 typedef struct DatabaseSlot
@@ -130,6 +137,8 @@ typedef struct SharedState
 	bool		rescan;			/* the list of databases changed */
 	char		reasons[HEALTH_REASONS][REASON_SIZE];
 	WorkerSlot	workers[MAX_WORKERS];
+	int			next_stubborn;	/* the oldest of them is overwritten */
+	StubbornTool stubborn[MAX_WORKERS];
 	DatabaseSlot databases[MAX_DATABASES];
 	WaitSlot	waits[WAIT_SLOTS];
 } SharedState;

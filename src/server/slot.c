@@ -19,6 +19,9 @@ static WorkerSlot *self = NULL;
 /* it leaves claims behind: for good, whatever it is told later */
 static bool leaves_claims = false;
 
+/* the tool that ends it */
+static char stubborn[REASON_SIZE];
+
 /* it got as far as to ask the database for work */
 static bool served = false;
 
@@ -35,6 +38,43 @@ static void
 unlock(void)
 {
 	LWLockRelease(shared->lock);
+}
+
+void
+slot_give_up(const char *tool)
+{
+	strlcpy(stubborn, tool, sizeof(stubborn));
+}
+
+/* lock held */
+static void
+note_stubborn(void)
+{
+	StubbornTool *note = &shared->stubborn[shared->next_stubborn];
+
+	shared->next_stubborn = (shared->next_stubborn + 1) % lengthof(shared->stubborn);
+	note->execution = self->execution;
+	note->worker_no = self->worker_no;
+	strlcpy(note->name, stubborn, sizeof(note->name));
+}
+
+char *
+slot_stubborn_tool(const pg_uuid_t *execution, int worker_no)
+{
+	char	   *name = NULL;
+	int			i;
+
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (i = 0; i < lengthof(shared->stubborn); i++)
+	{
+		StubbornTool *note = &shared->stubborn[i];
+
+		if (worker_no != 0 && note->worker_no == worker_no &&
+			memcmp(&note->execution, execution, sizeof(pg_uuid_t)) == 0)
+			name = pstrdup(note->name);
+	}
+	unlock();
+	return name;
 }
 
 /*
@@ -55,6 +95,8 @@ detach(int code, Datum arg)
 	}
 	if (database != NULL && looks_for_due)
 		database->next_due = GetCurrentTimestamp(); /* nobody knows: look again */
+	if (stubborn[0] != '\0' && self->running)
+		note_stubborn();
 	if (!served && !ShutdownRequestPending)
 		shmem_postpone(self->database);
 	memset(self, 0, sizeof(WorkerSlot));

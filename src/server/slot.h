@@ -67,6 +67,15 @@ extern void slot_keeps(void);
 extern void slot_running(const pg_uuid_t *execution);
 extern void slot_ran(bool ran);
 
+/*
+ * This process is about to end, for a tool that goes on beyond its time: whoever
+ * gives back its claims is told.  For signal handlers.
+ */
+extern void slot_give_up(const char *tool);
+
+/* the tool for which that worker ended while it ran the execution, or NULL */
+extern char *slot_stubborn_tool(const pg_uuid_t *execution, int worker_no);
+
 /* more is ready than one worker takes: wake or start another */
 extern void slot_ask_for_help(void);
 

@@ -20,7 +20,9 @@
 #include "language.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "postmaster/interrupt.h"
 #include "problems.h"
+#include "search_path.h"
 #include "tools.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -172,7 +174,15 @@ pins_search_path(HeapTuple function)
 	bool		isnull;
 	Datum		settings = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_proconfig, &isnull);
 
-	return !isnull && containment_search_path_in(DatumGetArrayTypeP(settings)) != NULL;
+	return !isnull && search_path_in(DatumGetArrayTypeP(settings)) != NULL;
+}
+
+/* nor does it, by its own account, do anything else that others notice */
+static bool
+tells_nobody(const Containment *containment, HeapTuple function)
+{
+	return containment->trusted ||
+		((Form_pg_proc) GETSTRUCT(function))->provolatile != PROVOLATILE_VOLATILE;
 }
 
 /* in the subtransaction */
@@ -182,7 +192,7 @@ run_contained(Attempt *attempt)
 	Containment *containment = &attempt->run->containment;
 	HeapTuple	tuple = SearchSysCacheCopy1(PROCOID, ObjectIdGetDatum(attempt->run->function));
 
-	deadline_begin(attempt->deadline);
+	deadline_begin(attempt->deadline, attempt->run->name);
 	if (!HeapTupleIsValid(tuple))
 	{
 		fail_function(attempt, "tool_not_found", "It no longer exists.");
@@ -190,6 +200,7 @@ run_contained(Attempt *attempt)
 		return;
 	}
 	containment->own_search_path = pins_search_path(tuple);
+	attempt->run->tells_nobody = tells_nobody(containment, tuple);
 	containment_put_on(containment);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run_function(attempt, tuple);
@@ -241,16 +252,22 @@ is_transient(const ErrorData *error)
 		error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
 }
 
-/* not the tool's doing: it has not been called, so to say */
+/*
+ * Not the tool's doing: it has not been called, so to say.  A function may raise
+ * what it likes, or get it from another server: only our own process cancels, and
+ * says so there.
+ */
 static bool
 goes_up(const ErrorData *error)
 {
-	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	switch (error->sqlerrcode)
 	{
-		case MAKE_SQLSTATE('5', '3', '0', '0', '0'):
-		case MAKE_SQLSTATE('5', '7', '0', '0', '0'):
-		case MAKE_SQLSTATE('5', '8', '0', '0', '0'):
+		case ERRCODE_DISK_FULL:
 			return true;
+		case ERRCODE_QUERY_CANCELED:
+			return error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
+		case ERRCODE_ADMIN_SHUTDOWN:
+			return ShutdownRequestPending || ProcDiePending;
 	}
 	return false;
 }

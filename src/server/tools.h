@@ -17,6 +17,7 @@ typedef struct ToolRun
 	int			timeout_ms;
 	bool		check_only;		/* see whether it could be called so; value is NULL then */
 	Containment containment;	/* as whom and for what; own_search_path is filled in */
+	bool		tells_nobody;	/* filled in: it has no way to NOTIFY */
 } ToolRun;
 
 typedef enum ToolEnd
@@ -39,8 +40,7 @@ typedef struct ToolResult
  * deadlocks are tried again in place, three times.
  *
  * An ERROR goes up, after everything was restored, for what isn't the tool's
- * doing: the server is short of something (class 53), somebody cancels the
- * statement or shuts down (57), the disk fails (58).
+ * doing: the disk is full, somebody cancels the statement or shuts down.
  */
 extern void tools_run(ToolRun *run, ToolResult *result);
 

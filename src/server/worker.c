@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "containment.h"
 #include "execution.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -18,6 +17,7 @@
 #include "postmaster/interrupt.h"
 #include "repair.h"
 #include "sandbox.h"
+#include "search_path.h"
 #include "slot.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -277,7 +277,7 @@ sandbox_exec_worker_main(Datum arg)
 	BackgroundWorkerUnblockSignals();
 	if (!slot_attach(DatumGetInt32(arg), worker_no, &database))
 		proc_exit(0);
-	containment_note_search_path();
+	search_path_note();
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
 	set_session_defaults();
 

@@ -114,6 +114,9 @@ BEGIN
     SET outcome = _call_complete.outcome, value = _call_complete.value, created_at = clock_timestamp()
     WHERE c.execution_id = _call_complete.id AND c.seq = _call_complete.seq AND c.outcome = 'pending'
     RETURNING c.created_at, c.delivered_no INTO at, delivered_no;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the call was made by another session' USING ERRCODE = 'SX004';
+    END IF;
     INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
     SELECT id, held.before + x.place, _call_complete.at, x.event ->> 'type', x.event -> 'data'
     FROM jsonb_array_elements(

@@ -1,14 +1,7 @@
 /*
  * tools.search and tools.describe: how code finds out what it may call.  Both
- * run as the extension's owner, and know from the settings of the call for whom.
- */
-CREATE FUNCTION sandbox_exec._execution_id() RETURNS uuid
-    LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT nullif(current_setting('sandbox_exec.execution_id', true), '')::uuid
-$$;
-
-/*
+ * run as the extension's owner, and ask _execution_id() for whom.
+ *
  * What a query of words finds: any of the words, in any of their English forms,
  * in the names or the descriptions; a name counts more.  Names are cut at dots,
  * underscores and capital letters.  A piece of a name finds it, too.

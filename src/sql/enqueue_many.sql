@@ -29,7 +29,7 @@ BEGIN
     END LOOP;
 
 -- what is wrong with a value is said as enqueue says it, and of which element
-EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+EXCEPTION WHEN data_exception OR program_limit_exceeded OR insufficient_privilege THEN
     IF index IS NULL THEN
         RAISE;
     END IF;
@@ -106,6 +106,10 @@ DECLARE
     place integer;
 BEGIN
     PERFORM sandbox_exec._check_requests(requests);
+    IF sandbox_exec._execution_id() IS NOT NULL THEN    -- children are looked at one by one
+        RETURN QUERY SELECT * FROM sandbox_exec._enqueue_each(caller, requests);
+        RETURN;
+    END IF;
     BEGIN
         ids := ARRAY(SELECT sandbox_exec._uuid7() FROM generate_series(1, jsonb_array_length(requests)));
         FOREACH place IN ARRAY sandbox_exec._enqueue_together(caller, requests, ids) LOOP

@@ -68,6 +68,10 @@ CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
 -- lease, and could not: they have not forgotten it
 CREATE FUNCTION sandbox_exec._keeping_workers() RETURNS integer[]
     LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'keeping_workers_v1';
+-- the tool that did not heed its timeout, so that this worker ended while it ran
+-- the execution; null: it ended otherwise
+CREATE FUNCTION sandbox_exec._stubborn_tool(id uuid, worker_epoch bigint, worker_no integer) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'stubborn_tool_v1';
 
 -- where we are: system identifier and database oid
 CREATE FUNCTION sandbox_exec._home() RETURNS text
@@ -77,6 +81,15 @@ CREATE FUNCTION sandbox_exec._home() RETURNS text
 -- the queue that runs it, whatever rights its submitter has
 CREATE FUNCTION sandbox_exec._not_by_tool(function text) RETURNS void
     LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'not_by_tool_v1';
+
+-- the execution whose tool is on the stack of this session; null: none is
+CREATE FUNCTION sandbox_exec._execution_id() RETURNS uuid
+    LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'execution_id_v1';
+
+-- true; null while a tool is on the stack that works for another owner.  IS NOT
+-- NULL, since the planner expects that of all rows
+CREATE FUNCTION sandbox_exec._in_reach(owner text) RETURNS boolean
+    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'in_reach_v1';
 
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(

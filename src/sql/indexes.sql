@@ -28,6 +28,10 @@ CREATE UNIQUE INDEX execution_input_idempotency
 CREATE INDEX execution_finished ON sandbox_exec.execution (finished_at)
     WHERE finished_at IS NOT NULL;
 
+-- how many an execution enqueued; others aren't in it
+CREATE INDEX execution_child ON sandbox_exec.execution (parent_id)
+    WHERE parent_id IS NOT NULL;
+
 -- list()
 CREATE INDEX execution_input_list ON sandbox_exec.execution_input (submitter, owner, id);
 

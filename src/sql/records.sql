@@ -37,8 +37,16 @@ SELECT e.id, e.status, e.result, e.error, e.error_code, e.exit_code,
        e.created_at, e.started_at, e.finished_at, e.updated_at
 FROM sandbox_exec.execution e;
 
+-- For whom the tool works that is on the stack; null: none is.  What code sees
+-- is of its own owner only.  The views compare by CASE ... IS NOT NULL, of which
+-- the planner expects that it holds for all rows.
+CREATE VIEW sandbox_exec._tool AS
+SELECT nullif(current_setting('sandbox_exec.owner', true), '') AS owner;
+
 CREATE VIEW sandbox_exec.executions WITH (security_barrier) AS
-SELECT r.* FROM sandbox_exec._record r WHERE pg_has_role(r.submitter, 'USAGE');
+SELECT r.* FROM sandbox_exec._record r
+WHERE pg_has_role(r.submitter, 'USAGE')
+      AND CASE WHEN (SELECT t.owner FROM sandbox_exec._tool t) <> r.owner THEN NULL ELSE true END IS NOT NULL;
 
 COMMENT ON VIEW sandbox_exec.executions IS
     'executions that the current user submitted, or a role whose privileges the user has';

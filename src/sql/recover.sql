@@ -8,6 +8,8 @@
  * lost it: what it ran is done, and would be done again.  Lost before it was known
  * to have started, a claim uses no attempt.  In any case the row is next claimed
  * alone (solo), so that what kills its executor takes no other execution along.
+ * A tool that ends its worker by going on beyond its timeout would do so each
+ * time: that execution has failed.
  */
 CREATE FUNCTION sandbox_exec._is_lost(
     lease_expires_at timestamptz, worker_epoch bigint, worker_no integer, now timestamptz)
@@ -41,13 +43,14 @@ BEGIN
 
     RETURN QUERY
     WITH lost AS MATERIALIZED (
-        SELECT e.id,
+        SELECT e.id, t.name AS stubborn_tool,
                CASE WHEN e.cancel_requested_at IS NOT NULL THEN 'cancelled'
-                    WHEN e.known_started AND e.attempt_count >= e.max_attempts THEN 'failed'
+                    WHEN t.name IS NOT NULL OR e.known_started AND e.attempt_count >= e.max_attempts THEN 'failed'
                     ELSE 'queued' END AS next_status,
-               e.known_started AS used, e.log_pos, e.attempt_count,
+               e.known_started OR t.name IS NOT NULL AS used, e.log_pos, e.attempt_count,
                CASE WHEN e.lease_expires_at < now THEN 'lease_expired' ELSE 'worker_lost' END AS reason
-        FROM sandbox_exec.execution e
+        FROM sandbox_exec.execution e,
+             LATERAL (SELECT sandbox_exec._stubborn_tool(e.id, e.worker_epoch, e.worker_no)) t(name)
         WHERE e.id = ANY (locked)
               AND sandbox_exec._is_lost(e.lease_expires_at, e.worker_epoch, e.worker_no, now)
     ), logged AS (
@@ -58,17 +61,18 @@ BEGIN
         UPDATE sandbox_exec.execution e
         SET status = l.next_status, updated_at = now,
             finished_at = CASE WHEN l.next_status <> 'queued' THEN now END,
-            attempt_count = e.attempt_count - CASE WHEN e.known_started THEN 0 ELSE 1 END,
+            attempt_count = e.attempt_count - CASE WHEN l.used THEN 0 ELSE 1 END,
             solo = true, known_started = false,
             log_pos = e.log_pos + CASE WHEN l.next_status = 'queued' AND l.used THEN 1 ELSE 0 END,
             claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL,
-            error_code = CASE l.next_status WHEN 'failed' THEN 'lease_expired'
-                                            WHEN 'cancelled' THEN 'cancelled' END,
+            error_code = CASE WHEN l.next_status = 'failed' AND l.stubborn_tool IS NOT NULL THEN 'tool_timeout'
+                              WHEN l.next_status = 'failed' THEN 'lease_expired'
+                              WHEN l.next_status = 'cancelled' THEN 'cancelled' END,
             error = CASE l.next_status
-                        WHEN 'failed' THEN format('the claim of attempt %s of %s was lost: %s',
-                            e.attempt_count, e.max_attempts,
-                            CASE l.reason WHEN 'lease_expired' THEN 'its lease expired'
-                                          ELSE 'its worker is gone' END)
+                        WHEN 'failed' THEN coalesce(
+                            'tool "' || l.stubborn_tool || '" went on after its timeout, and its worker had to end',
+                            format('the claim of attempt %s of %s was lost: %s', e.attempt_count, e.max_attempts,
+                                CASE l.reason WHEN 'lease_expired' THEN 'its lease expired' ELSE 'its worker is gone' END))
                         WHEN 'cancelled' THEN coalesce(e.cancel_reason, 'cancelled') END
         FROM lost l
         WHERE e.id = l.id

@@ -6,7 +6,7 @@
 CREATE FUNCTION sandbox_exec.enqueue(
     code text,
     args jsonb DEFAULT NULL,
-    owner text DEFAULT CURRENT_USER,
+    owner text DEFAULT NULL,            -- the current user; that of its execution in a tool
     org_id text DEFAULT NULL,
     thread_id text DEFAULT NULL,
     tools text[] DEFAULT '{}',

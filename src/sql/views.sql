@@ -1,6 +1,6 @@
 /*
  * Views on the queue.  Whoever may claim sees every execution's state here; a
- * submitter sees what executions shows.
+ * submitter sees what executions shows, and code what is of its owner.
  */
 
 -- what has not ended; in parts, so that each is read by its partial index
@@ -22,6 +22,7 @@ WHERE e.status = 'queued'
       AND (pg_has_role(e.submitter, 'USAGE')
            OR (SELECT has_function_privilege(
                    'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+      AND CASE WHEN (SELECT t.owner FROM sandbox_exec._tool t) <> e.owner THEN NULL ELSE true END IS NOT NULL
 UNION ALL
 SELECT e.id, e.runtime, -e.rank, p.due_at, e.owner, e.submitter, e.attempt_count, e.created_at
 FROM (SELECT o.execution_id, min(o.due_at) AS due_at FROM sandbox_exec.pause o
@@ -31,7 +32,8 @@ FROM (SELECT o.execution_id, min(o.due_at) AS due_at FROM sandbox_exec.pause o
 WHERE e.status = 'paused'
       AND (pg_has_role(e.submitter, 'USAGE')
            OR (SELECT has_function_privilege(
-                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')));
+                   'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+      AND CASE WHEN (SELECT t.owner FROM sandbox_exec._tool t) <> e.owner THEN NULL ELSE true END IS NOT NULL;
 
 COMMENT ON VIEW sandbox_exec.due IS
     'executions that wait to be claimed now, or go on since a pause is due; claim() takes those of a runtime by priority DESC, run_at, id';
@@ -53,9 +55,10 @@ SELECT e.runtime,
        count(*) FILTER (WHERE e.lease_expires_at < clock_timestamp()) AS expired,
        min(e.run_at) FILTER (WHERE e.status = 'queued' AND e.ready) AS oldest_run_at
 FROM sandbox_exec._live e
-WHERE pg_has_role(e.submitter, 'USAGE')
-      OR (SELECT has_function_privilege(
-              'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE'))
+WHERE (pg_has_role(e.submitter, 'USAGE')
+       OR (SELECT has_function_privilege(
+               'sandbox_exec.claim(text, integer, interval, text, uuid)', 'EXECUTE')))
+      AND CASE WHEN (SELECT t.owner FROM sandbox_exec._tool t) <> e.owner THEN NULL ELSE true END IS NOT NULL
 GROUP BY e.runtime;
 
 COMMENT ON VIEW sandbox_exec.queue_stats IS 'executions that have not ended, counted by runtime';

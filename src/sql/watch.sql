@@ -1,6 +1,7 @@
 /*
  * Watching: each function takes its caller, and shows what
- * pg_has_role(caller, submitter, 'USAGE') allows, narrowed by owner.
+ * pg_has_role(caller, submitter, 'USAGE') allows, narrowed by owner; to code,
+ * what is of its own owner.
  * An execution that is not there and one of somebody else look the same.
  */
 CREATE FUNCTION sandbox_exec._visible(caller regrole, owner_filter text, submitter regrole, owner text)
@@ -10,6 +11,7 @@ AS $$
     -- inlined, hence no SET search_path: everything is qualified instead
     SELECT pg_catalog.pg_has_role(caller, submitter, 'USAGE'::pg_catalog.text)
            AND (owner_filter IS NULL OR owner OPERATOR(pg_catalog.=) owner_filter)
+           AND sandbox_exec._in_reach(owner) IS NOT NULL
 $$;
 
 CREATE FUNCTION sandbox_exec._get(caller regrole, id uuid, owner text)

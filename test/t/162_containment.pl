@@ -201,8 +201,10 @@ expect_clean('waits');
 my $stubborn_body = 'PERFORM pg_sleep(600);';
 $stubborn_body = "LOOP BEGIN $stubborn_body EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP;" for 1 .. 6;
 define('stubborn', $stubborn_body);
-my $stubborn = start('stubborn');
-expect_terminal($node, $stubborn, { status => 'failed', error_code => 'lease_expired', error => qr/its worker is gone/, attempt_count => 1 },
+my $stubborn = enqueue($node, sprintf($call, 'stubborn'), role => 'alice', tools => "'{app.*}'", max_attempts => 3);
+# guarantee: the record says so, and no other worker has to end for it
+expect_terminal($node, $stubborn, { status => 'failed', error_code => 'tool_timeout', attempt_count => 1,
+		error => 'tool "app.stubborn" went on after its timeout, and its worker had to end' },
 	'stubborn: it ends with its worker');
 my $before = $clean->{worker};
 tool_timeout('1 min');

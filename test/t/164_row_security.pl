@@ -90,7 +90,7 @@ tries('set_config', q{SELECT set_config('sandbox_exec.owner', 'bob', false)}, qr
 tries('an update of pg_settings', q{UPDATE pg_settings SET setting = 'bob' WHERE name = 'sandbox_exec.owner'}, qr/$context/);
 tries('RESET', 'RESET sandbox_exec.owner', qr/$context/);
 tries('RESET ALL', 'RESET ALL', undef);
-tries('ALTER ROLE', q{ALTER ROLE agent SET sandbox_exec.owner = 'bob'}, qr/$context/);
+tries('ALTER ROLE', q{ALTER ROLE agent SET sandbox_exec.owner = 'bob'}, qr/cannot execute ALTER ROLE in a tool/);
 tries('another writing', q{SET "SANDBOX_EXEC"."Owner" = 'bob'}, qr/$context/);
 tries('a function of its own that sets it', q{CREATE FUNCTION evil.f() RETURNS void LANGUAGE sql SET sandbox_exec.owner = 'bob' AS ''}, qr/$context/);
 tries('row_security', 'SET row_security = off', undef);
@@ -108,6 +108,82 @@ is_deeply(
 	run_as('alice', q{return tools.sql.query{query = "SELECT set_config('search_path', 'evil, pg_catalog', false), (SELECT array_agg(body ORDER BY body) FROM app.note) AS bodies"}.rows[1].bodies}),
 	\@alice, 'a search_path leads nowhere');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM app.note WHERE owner = 'bob' AND body LIKE 'bob%'}), 3, 'the rows of others are as they were');
+
+# ---------------------------------------------------------- parallel workers
+
+# A policy that opens where the setting is empty, as in the application's own
+# sessions, and as it would be in a parallel worker.
+$node->safe_psql('postgres', q{
+CREATE TABLE app.open AS SELECT * FROM app.note;
+ALTER TABLE app.open SET (parallel_workers = 4);
+ANALYZE app.open;
+ALTER TABLE app.open ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON app.open USING (current_setting('sandbox_exec.owner') IN ('', owner));
+GRANT SELECT ON app.open TO agent;
+SET ROLE agent;
+CREATE FUNCTION evil.wants_workers() RETURNS void LANGUAGE sql AS $$
+	SELECT set_config(name, value, true) FROM (VALUES ('max_parallel_workers_per_gather', '4'), ('parallel_setup_cost', '0'),
+		('parallel_tuple_cost', '0'), ('min_parallel_table_scan_size', '0'), ('parallel_leader_participation', 'off'),
+		('max_parallel_maintenance_workers', '4')) s(name, value) $$;
+CREATE FUNCTION evil.counts() RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+	open bigint;
+BEGIN
+	PERFORM evil.wants_workers();
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) SELECT count(*) FROM app.open' INTO plan;
+	EXECUTE 'SELECT count(*) FROM app.open' INTO open;
+	RETURN jsonb_build_array(open, plan::text ~ 'Gather');
+END $$;
+-- looks around from within a worker that builds an index
+CREATE FUNCTION evil.look(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	IF current_setting('sandbox_exec.owner') = '' THEN
+		RAISE 'open: %', (SELECT count(*) FROM app.open);
+	END IF;
+	RETURN $1;
+END $$;
+CREATE FUNCTION evil.builds() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM evil.wants_workers();
+	CREATE TABLE evil.built (x integer) WITH (parallel_workers = 4);
+	INSERT INTO evil.built SELECT generate_series(1, 20000);
+	CREATE INDEX ON evil.built (evil.look(x));
+	ALTER TABLE evil.built ALTER x TYPE integer USING x + 1;
+	RETURN 'built';
+END $$;
+RESET ROLE;
+SELECT sandbox_exec.register_tool('evil.counts()', 'evil.counts'), sandbox_exec.register_tool('evil.builds()', 'evil.builds')});
+my $own_session = 'SET ROLE agent; SELECT evil.counts() ->> 0';
+is($node->safe_psql('postgres', $own_session), 30007, 'outside of tools such a policy shows all rows');
+is_deeply(run_as('alice', 'return tools.evil.counts()'), [ 3, JSON::PP::false ], 'no plan of a tool is parallel, whatever it sets');
+is(run_as('alice', 'return tools.evil.builds()'), 'built', 'nor is a build of an index');
+tries('parallel workers', q{SET max_parallel_workers = 8}, qr/parameter "max_parallel_workers" cannot be changed/);
+
+# a plan that the session of an outside executor made before
+my $before = $node->safe_psql('postgres', q{
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA sandbox_exec TO agent;
+SET ROLE agent;
+SET plan_cache_mode = force_generic_plan;
+CREATE FUNCTION evil.planned() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM app.open); END $$;
+RESET ROLE;
+SELECT sandbox_exec.register_tool('evil.planned()', 'evil.planned') <> '';
+SET ROLE agent;
+BEGIN;
+SELECT evil.wants_workers();
+SELECT evil.planned();
+SELECT evil.planned();
+COMMIT;
+SELECT sandbox_exec.enqueue('x', owner => 'alice', tools => '{*}', runtime => 'test') AS id \gset
+SELECT claim_token AS token FROM sandbox_exec.claim('test', id => :'id') \gset
+SELECT value FROM sandbox_exec.call(:'id', :'token', 1, 'tool', 'evil.planned');
+SELECT sandbox_exec.finalize(:'id', :'token', 'succeeded');
+BEGIN;
+SELECT evil.wants_workers();
+SELECT evil.planned();
+SHOW max_parallel_workers;
+COMMIT});
+is($before, "t\n\n30007\n30007\n3\nt\n\n30007\n8", 'a plan from before the tool is run without workers, and with them after it');
 
 # --------------------------------------------------------- sessions of that role
 
