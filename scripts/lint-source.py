@@ -15,13 +15,12 @@ import sys
 
 # src/server, lowest first: a file includes headers of its own layer and below
 LAYERS = (
-    ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound'),
-    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'language', 'arguments', 'jsontext',
-     'validate'),
+    ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound', 'extension'),
+    ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf', 'resolve'),
+    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'jsontext', 'language', 'arguments', 'validate'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),
-    ('call',),
+    ('call', 'call_rows'),
     ('store',),
     ('store_pause',),
     ('sandbox', 'output', 'outcome', 'repair'),

@@ -118,7 +118,7 @@ UPDATE sandbox_exec.execution SET depth = 4 WHERE id = test.id('parent');
 SELECT outcome FROM test.call('parent', 'executions.enqueue', '{"code": "deep"}');
 SELECT depth FROM sandbox_exec.execution WHERE id = test.id('deep');
 DO $$ BEGIN
-    INSERT INTO sandbox_exec.call SELECT test.id('parent'), 500 + n, 500 + n, now(), 'tool', 'executions.enqueue', 'ok' FROM generate_series(1, 97) n;
+    INSERT INTO sandbox_exec.call SELECT test.id('parent'), 500 + n, 500 + n, now(), NULL, false, 'tool', 'executions.enqueue', 'ok' FROM generate_series(1, 97) n;
 END $$;
 SELECT value - 'tool' AS value FROM test.call('parent', 'executions.enqueue', '{"code": "x"}');
 SELECT tools_used FROM sandbox_exec.get(test.id('parent'));

@@ -78,6 +78,7 @@ SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 's
     (SELECT jsonb_agg('{"type": "custom", "data": 1}'::jsonb) FROM generate_series(1, 1001))))));
 SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'succeeded', jsonb_build_object('events',
     jsonb_build_array(jsonb_build_object('type', 'custom', 'data', repeat('x', 4194304)))))));
+SELECT * FROM sandbox_exec.finalize_many(jsonb_build_array(test.outcome('f7', 'succeeded'), test.outcome('f7', 'failed', '{"errorcode": "x"}')));
 SELECT * FROM sandbox_exec.finalize_many(NULL);
 SELECT * FROM sandbox_exec.finalize_many('{}');
 SELECT * FROM sandbox_exec.finalize_many((SELECT jsonb_agg(1) FROM generate_series(1, 1001)));

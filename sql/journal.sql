@@ -64,6 +64,16 @@ SELECT type, data -> 'seq' AS seq, data -> 'omitted' AS omitted FROM sandbox_exe
 SELECT seq, length(args::text) > 8192 AS args, length(value::text) > 8192 AS value FROM sandbox_exec.call
 WHERE execution_id = :'id' AND seq IN (7, 8) ORDER BY seq;
 
+-- events that the journal tells of have their places among the others, and every page is a part of the whole
+SELECT count(*), bool_and(v.pos = v.place) AS without_gaps, bool_and(v.at >= v.before) AS in_order
+FROM (SELECT w.*, row_number() OVER (ORDER BY w.pos) AS place, lag(w.at, 1, '-infinity') OVER (ORDER BY w.pos) AS before
+      FROM sandbox_exec.tail(:'id') w) v;
+SELECT count(*) AS pages, bool_and(page = part) AS fit
+FROM generate_series(0, (SELECT max(pos) FROM sandbox_exec.tail(:'id'))) after, generate_series(1, 5) size,
+     LATERAL (SELECT coalesce(jsonb_agg(v ORDER BY v.pos), '[]') AS page FROM sandbox_exec.tail(:'id', after, '0', size) v) p,
+     LATERAL (SELECT coalesce(jsonb_agg(w ORDER BY w.pos), '[]') AS part
+              FROM (SELECT * FROM sandbox_exec.tail(:'id') v WHERE v.pos > after ORDER BY v.pos LIMIT size) w) q;
+
 -- another attempt: the same calls give the same answers, and run nothing
 SELECT sandbox_exec.release(:'id', :'token');
 SELECT attempt, claim_token AS token FROM sandbox_exec.claim('test', id => :'id') \gset
@@ -99,7 +109,7 @@ SELECT * FROM sandbox_exec.call(test.id('journal limit'), test.token('journal li
 SELECT * FROM sandbox_exec.call(test.id('journal limit'), test.token('journal limit'), 5, 'tool', 'crm.quiet');
 UPDATE sandbox_exec.execution SET journal_size = 0, log_size = 4194304 WHERE id = test.id('journal limit');
 SELECT outcome FROM test.call('journal limit', 'crm.rows', '{"n": 1}');
-SELECT type, data FROM sandbox_exec.event WHERE execution_id = test.id('journal limit') ORDER BY pos;
+SELECT type, data FROM sandbox_exec._log_after(test.id('journal limit'), 1, 100);
 SELECT * FROM sandbox_exec.call(test.id('journal limit'), test.token('journal limit'), 2, 'tool', 'crm.quiet',
     events => '[{"type": "stdout", "data": {"text": "more"}}]');
 

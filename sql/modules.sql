@@ -13,7 +13,7 @@ SELECT count(*) FROM sandbox_exec.claim('test', id => test.id('module'));
 SELECT * FROM test.call('module', 'util', kind => 'module');
 SELECT * FROM test.call('module', 'nope', kind => 'module');
 SELECT seq, kind, name, args, outcome, value - 'message' AS value FROM sandbox_exec.call WHERE execution_id = test.id('module') ORDER BY seq;
-SELECT type, data FROM sandbox_exec.event WHERE execution_id = test.id('module') AND data -> 'seq' = '1' ORDER BY pos;
+SELECT type, data FROM sandbox_exec._log_after(test.id('module'), 1, 100) WHERE data -> 'seq' = '1';
 SELECT tools_used FROM sandbox_exec.get(test.id('module'));
 
 -- a new version is for calls to come; an attempt that comes later gets the one it had, even a dropped one

@@ -23,6 +23,7 @@ SELECT test.age(code, days) FROM (VALUES ('p1', 40), ('p2', 30), ('p3', 20), ('p
 
 -- nothing is that old
 SELECT sandbox_exec.purge('60 days');
+SELECT sandbox_exec.purge('170000000 years');
 -- p1 to p4 finished, p5 just now; p6 runs, p7 was cancelled, p8 is queued
 SELECT sandbox_exec.purge('15 days', max_rows => 2);         -- the oldest first
 SELECT * FROM test.kept ORDER BY code;

@@ -52,4 +52,6 @@ SELECT test.error($$ SELECT sandbox_exec.list(max_rows => 0) $$);
 SELECT test.error($$ SELECT sandbox_exec.list(max_rows => 1001) $$);
 SELECT left(test.error($$ SELECT sandbox_exec.wait(NULL) $$), 5);
 SELECT left(test.error($$ SELECT sandbox_exec.wait(test.id('w1'), '-1 s') $$), 5);
+SELECT left(test.error($$ SELECT sandbox_exec.wait(test.id('w1'), '-170000000 years') $$), 5);
+SELECT status FROM sandbox_exec.wait(test.id('w4'), '170000000 years');
 SELECT test.clear();

@@ -239,7 +239,7 @@ Datum
 finalize_many_v1(PG_FUNCTION_ARGS)
 {
 	static Statement statement = {
-		.sql = "SELECT * FROM sandbox_exec._finalize_many($1, false)",
+		.sql = "SELECT * FROM sandbox_exec._finalize_many(sandbox_exec._well_spelled($1), false)",
 		.types = {JSONBOID},
 	};
 

@@ -36,6 +36,7 @@
 #include "language.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/bufmgr.h"
 #include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -127,13 +128,16 @@ static const char *
 search_path_of_session(Oid role)
 {
 	Relation	rel = table_open(DbRoleSettingRelationId, AccessShareLock);
-	char	   *path = search_path_of(rel, MyDatabaseId, role);
+	bool		empty = RelationGetNumberOfBlocks(rel) == 0;	/* the usual */
+	char	   *path = NULL;
 
-	if (path == NULL)
+	if (!empty)
+		path = search_path_of(rel, MyDatabaseId, role);
+	if (path == NULL && !empty)
 		path = search_path_of(rel, InvalidOid, role);
-	if (path == NULL)
+	if (path == NULL && !empty)
 		path = search_path_of(rel, MyDatabaseId, InvalidOid);
-	if (path == NULL)
+	if (path == NULL && !empty)
 		path = search_path_of(rel, InvalidOid, InvalidOid);
 	table_close(rel, AccessShareLock);
 	if (path == NULL)
@@ -280,12 +284,15 @@ refuse_temporaries(void)
 static void
 reseed_random(void)
 {
-	uint64		bits;
+	static uint64 bits[64];		/* of many tools: to ask for them costs as much each time */
+	static int	left = 0;
 	double		seed;
 
-	if (!pg_strong_random(&bits, sizeof(bits)))
+	if (left == 0 && !pg_strong_random(bits, sizeof(bits)))
 		return;
-	seed = (double) (bits >> 11) / (double) (UINT64CONST(1) << 53);
+	if (left == 0)
+		left = lengthof(bits);
+	seed = (double) (bits[--left] >> 11) / (double) (UINT64CONST(1) << 53);
 	(void) DirectFunctionCall1(setseed, Float8GetDatum(2 * seed - 1));
 }
 

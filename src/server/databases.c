@@ -17,6 +17,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+/* a DROP DATABASE that was interrupted leaves it with this limit, for good */
+#define INVALID_DATABASE (-2)
+
 /* oids of all databases that accept connections, in the current context */
 static List *
 read_databases(void)
@@ -36,7 +39,7 @@ read_databases(void)
 		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
 		MemoryContext outside;
 
-		if (!database->datallowconn)
+		if (!database->datallowconn || database->datconnlimit == INVALID_DATABASE)
 			continue;
 		outside = MemoryContextSwitchTo(into);
 		oids = lappend_oid(oids, database->oid);

@@ -39,11 +39,11 @@ set_draining(bool draining)
 	DatabaseSlot *slot;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	slot = shmem_database(MyDatabaseId);
+	slot = draining ? shmem_database(MyDatabaseId) : shmem_known_database(MyDatabaseId);
 	if (slot != NULL)
 		slot->draining = draining;
 	LWLockRelease(shared->lock);
-	if (slot == NULL)
+	if (slot == NULL && draining)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("there are more databases than sandbox_exec can watch"),
@@ -129,15 +129,14 @@ drain_v1(PG_FUNCTION_ARGS)
 bool
 drain_is_on(void)
 {
-	bool		draining = false;
-	int			i;
+	DatabaseSlot *slot;
+	bool		draining;
 
 	if (shared == NULL)
 		return false;
 	LWLockAcquire(shared->lock, LW_SHARED);
-	for (i = 0; i < MAX_DATABASES; i++)
-		if (shared->databases[i].database == MyDatabaseId)
-			draining = shared->databases[i].draining;
+	slot = shmem_known_database(MyDatabaseId);
+	draining = slot != NULL && slot->draining;
 	LWLockRelease(shared->lock);
 	return draining;
 }

@@ -137,6 +137,7 @@ renew(Watch *watch, int64 now)
 	{
 		watch->renew_at = now + RENEW_RETRY_US;
 		hold = HOLD_HELD;
+		slot_keeps();
 	}
 	return hold;
 }
@@ -433,7 +434,7 @@ execution_run_batch(ClaimBatch *batch)
 			result = run_one(claim, &rest);
 		else
 			ending_reject(claim, "submitter_dropped", "the role that enqueued this execution was dropped");
-		slot_ran();
+		slot_ran(result != BATCH_NO_RUNNER);
 		MemoryContextReset(memory);
 		if (flush_is_due(outcome_clock()))
 			outcome_flush();

@@ -17,6 +17,7 @@
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
 #include "compat.h"
 #include "hooks.h"
 #include "miscadmin.h"
@@ -268,7 +269,8 @@ note_effects(Node *statement)
 			wakeup_rescan();
 			break;
 		case T_TransactionStmt:
-			if (((TransactionStmt *) statement)->kind == TRANS_STMT_COMMIT_PREPARED)
+			if (((TransactionStmt *) statement)->kind == TRANS_STMT_COMMIT_PREPARED &&
+				OidIsValid(get_extension_oid("sandbox_exec", true)))
 				wakeup_everybody();
 			break;
 		default:

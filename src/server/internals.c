@@ -27,9 +27,13 @@ PG_FUNCTION_INFO_V1(work_due_v1);
 PG_FUNCTION_INFO_V1(worker_attention_v1);
 PG_FUNCTION_INFO_V1(server_epoch_v1);
 PG_FUNCTION_INFO_V1(live_workers_v1);
+PG_FUNCTION_INFO_V1(keeping_workers_v1);
 PG_FUNCTION_INFO_V1(home_v1);
 PG_FUNCTION_INFO_V1(limits_v1);
 PG_FUNCTION_INFO_V1(not_by_tool_v1);
+
+/* a worker that keeps a claim says so more often than this */
+#define SIGN_OF_LIFE_MS 5000
 
 /* ------------------------------------------------------------------- wake-ups */
 
@@ -91,25 +95,41 @@ server_epoch_v1(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(shared->epoch);
 }
 
-Datum
-live_workers_v1(PG_FUNCTION_ARGS)
+/* the numbers of workers here that have kept a claim since then */
+static Datum
+workers_since(TimestampTz kept)
 {
 	Datum		numbers[MAX_WORKERS];
 	int			count = 0;
 	int			i;
 
-	if (shared == NULL)
-		PG_RETURN_NULL();
 	LWLockAcquire(shared->lock, LW_SHARED);
 	for (i = 0; i < MAX_WORKERS; i++)
 	{
 		WorkerSlot *slot = &shared->workers[i];
 
-		if (slot->state != SLOT_FREE && slot->database == MyDatabaseId)
+		if (slot->state != SLOT_FREE && slot->database == MyDatabaseId && slot->kept_at >= kept)
 			numbers[count++] = Int32GetDatum(slot->worker_no);
 	}
 	LWLockRelease(shared->lock);
-	PG_RETURN_ARRAYTYPE_P(construct_array(numbers, count, INT4OID, sizeof(int32), true, 'i'));
+	return PointerGetDatum(construct_array(numbers, count, INT4OID, sizeof(int32), true, 'i'));
+}
+
+Datum
+live_workers_v1(PG_FUNCTION_ARGS)
+{
+	if (shared == NULL)
+		PG_RETURN_NULL();
+	return workers_since(DT_NOBEGIN);
+}
+
+Datum
+keeping_workers_v1(PG_FUNCTION_ARGS)
+{
+	if (shared == NULL)
+		PG_RETURN_NULL();
+	return workers_since(TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													 -Max(guc_lease, SIGN_OF_LIFE_MS)));
 }
 
 /* where this queue is: what a copy of the database elsewhere is not */
@@ -130,26 +150,22 @@ interval_of(int64 ms)
 	return IntervalPGetDatum(interval);
 }
 
-/*
- * max_timeout interval, memory_limit_kb integer, lease interval, enabled boolean,
- * retention interval (null: off)
- */
+/* max_timeout interval, memory_limit_kb integer, enabled boolean, retention interval (null: off) */
 Datum
 limits_v1(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Datum		values[5] = {0};
-	bool		nulls[5] = {false};
+	Datum		values[4] = {0};
+	bool		nulls[4] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 5)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
 		elog(ERROR, "unexpected result type");
 	values[0] = interval_of(guc_max_timeout);
 	values[1] = Int32GetDatum(guc_memory_limit);
-	values[2] = interval_of(guc_lease);
-	values[3] = BoolGetDatum(guc_enabled);
-	nulls[4] = guc_retention < 0;
+	values[2] = BoolGetDatum(guc_enabled);
+	nulls[3] = guc_retention < 0;
 	if (guc_retention >= 0)
-		values[4] = interval_of(guc_retention * INT64CONST(1000));
+		values[3] = interval_of(guc_retention * INT64CONST(1000));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 

@@ -1,6 +1,6 @@
 /*
  * jsontext.c
- *		JSON text on its way to jsonb.
+ *		JSON as text, and as the server keeps it.
  */
 #include "postgres.h"
 
@@ -16,8 +16,33 @@ jsontext_to_jsonb(const char *text)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
 }
 
-Jsonb *
-jsontext_try(const char *text, char **message)
+/*
+ * Nothing in it that jsonb may refuse: no escape, no exponent, no number too
+ * long.  Then no subtransaction is needed to find out.
+ */
+static bool
+is_plain(const char *text)
+{
+	int			digits = 0;
+
+	for (; *text; text++)
+	{
+		if (*text == '\\')
+			return false;
+		if (*text < '0' || *text > '9')
+		{
+			if (digits > 0 && (*text == 'e' || *text == 'E'))
+				return false;
+			digits = 0;
+		}
+		else if (++digits > 100)
+			return false;
+	}
+	return true;
+}
+
+static Jsonb *
+in_subtransaction(const char *text, char **message)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -45,6 +70,20 @@ jsontext_try(const char *text, char **message)
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return json;
+}
+
+Jsonb *
+jsontext_try(const char *text, char **message)
+{
+	return is_plain(text) ? jsontext_to_jsonb(text) : in_subtransaction(text, message);
+}
+
+char *
+jsontext_as_recorded(const char *text)
+{
+	Jsonb	   *json = jsontext_to_jsonb(text);
+
+	return JsonbToCString(NULL, &json->root, VARSIZE(json));
 }
 
 Datum

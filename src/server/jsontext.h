@@ -1,6 +1,6 @@
 /*
  * jsontext.h
- *		JSON text on its way to jsonb.
+ *		JSON as text, and as the server keeps it.
  */
 #ifndef SANDBOX_EXEC_JSONTEXT_H
 #define SANDBOX_EXEC_JSONTEXT_H
@@ -15,6 +15,12 @@ extern Jsonb *jsontext_to_jsonb(const char *text);
  * message then.
  */
 extern Jsonb *jsontext_try(const char *text, char **message);
+
+/*
+ * The journal has members in an order of its own, and code can tell: pairs() of
+ * an error must be the same when it is replayed.
+ */
+extern char *jsontext_as_recorded(const char *text);
 
 /* a parameter of a statement; NULL for text is null */
 extern Datum jsontext_datum(const char *text, char *null);

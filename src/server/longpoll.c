@@ -114,14 +114,14 @@ longpoll_refuse_own(void)
 			 errhint("Commit first, then wait.")));
 }
 
-/* compared as intervals: now plus a huge one is no timestamp */
-static bool
-longer_than(Interval *interval, int ms)
+/* compared as intervals: now plus or minus a huge one is no timestamp */
+static int
+compare(Interval *interval, int ms)
 {
 	Interval	bound = {(TimeOffset) ms * 1000, 0, 0};
 
-	return DatumGetBool(DirectFunctionCall2(interval_gt, IntervalPGetDatum(interval),
-											IntervalPGetDatum(&bound)));
+	return DatumGetInt32(DirectFunctionCall2(interval_cmp, IntervalPGetDatum(interval),
+											 IntervalPGetDatum(&bound)));
 }
 
 TimestampTz
@@ -129,16 +129,16 @@ longpoll_deadline(FunctionCallInfo fcinfo, int argument, const char *name, int l
 {
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz latest = TimestampTzPlusMilliseconds(now, longest_ms);
-	TimestampTz asked = latest;
+	Interval   *asked = PG_ARGISNULL(argument) ? NULL : PG_GETARG_INTERVAL_P(argument);
 
-	if (!PG_ARGISNULL(argument) && !longer_than(PG_GETARG_INTERVAL_P(argument), longest_ms))
-		asked = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
-														TimestampTzGetDatum(now),
-														PG_GETARG_DATUM(argument)));
-	if (asked < now)
+	if (asked == NULL || compare(asked, longest_ms) >= 0)
+		return latest;
+	if (compare(asked, 0) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must not be negative", name),
 				 errhint("Give zero to look once.")));
-	return Min(asked, latest);
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+												   TimestampTzGetDatum(now),
+												   IntervalPGetDatum(asked)));
 }

@@ -7,6 +7,7 @@
 #include "lib/ilist.h"
 #include "outcome.h"
 #include "portability/instr_time.h"
+#include "slot.h"
 #include "store_pause.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
@@ -218,12 +219,19 @@ forget(Waiting *one)
 	MemoryContextDelete(one->memory);
 }
 
+static void
+keep(Waiting *one, int64 now, int64 retry_after)
+{
+	one->retry_at = now + retry_after;
+	slot_keeps();
+}
+
 /* somebody holds its row, perhaps for long */
 static void
 retry_later(Waiting *one, int64 now)
 {
 	one->retry_after = Min(Max(one->retry_after * 2, BUSY_RETRY_US), ERROR_RETRY_US);
-	one->retry_at = now + one->retry_after;
+	keep(one, now, one->retry_after);
 }
 
 /*
@@ -319,7 +327,7 @@ write_alone(Waiting *one)
 			return;
 		reason = xact_last_error(&sqlerrcode);
 	} while (is_its_own_fault(sqlerrcode) && strip(one, reason));
-	one->retry_at = outcome_clock() + ERROR_RETRY_US;
+	keep(one, outcome_clock(), ERROR_RETRY_US);
 }
 
 /*
@@ -348,7 +356,7 @@ write_pause(Waiting *one)
 	else if (result == XACT_DONE)
 		retry_later(one, outcome_clock());
 	else
-		one->retry_at = outcome_clock() + ERROR_RETRY_US;
+		keep(one, outcome_clock(), ERROR_RETRY_US);
 }
 
 static bool

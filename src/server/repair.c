@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "guc.h"
 #include "repair.h"
 #include "slot.h"
 #include "store.h"
@@ -18,17 +19,44 @@
 
 /* as with outcomes: what cannot be told to listeners is done all the same */
 static XactResult
-repair(bool *worked)
+take_step(RepairStep step, bool *worked)
 {
-	XactResult	result = store_repair(worked);
+	XactResult	result = store_repair(step, worked);
 	int			sqlerrcode;
 
 	(void) xact_last_error(&sqlerrcode);
 	if (result == XACT_FAILED && sqlerrcode == ERRCODE_PROGRAM_LIMIT_EXCEEDED)
 	{
 		wakeup_mute_notify(true);
-		result = store_repair(worked);
+		result = store_repair(step, worked);
 		wakeup_mute_notify(false);
+	}
+	return result;
+}
+
+/*
+ * Each step is a transaction of its own: a foreign key of the application's that
+ * keeps records from being deleted keeps nothing from running.
+ */
+static XactResult
+repair(bool *worked)
+{
+	XactResult	result = XACT_DONE;
+	int			step;
+
+	for (step = 0; step < REPAIR_STEPS; step++)
+	{
+		bool		some;
+		XactResult	one;
+
+		if (step == REPAIR_RETAIN && guc_retention < 0)
+			continue;
+		one = take_step(step, &some);
+		if (one == XACT_GONE)
+			return one;
+		if (one != XACT_DONE)
+			result = one;
+		*worked |= some;
 	}
 	return result;
 }
@@ -36,7 +64,7 @@ repair(bool *worked)
 XactResult
 repair_if_due(bool *worked)
 {
-	TimestampTz due;
+	TimestampTz due = DT_NOEND;
 	TimestampTz retry;
 	XactResult	result;
 
@@ -47,12 +75,10 @@ repair_if_due(bool *worked)
 	result = repair(worked);
 	if (result == XACT_DONE)
 		result = store_next_due(&due);
-	if (result == XACT_GONE)
-		return result;
 
 	/* what is overdue even so is held by another session: don't spin on it */
 	retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PAUSE_MS);
-	if (result != XACT_DONE)
+	if (result == XACT_HELD || result == XACT_FAILED)
 		due = retry;
 	else if (!*worked && due < retry - PAUSE_MS * INT64CONST(1000))
 		due = retry;

@@ -93,20 +93,25 @@ shmem_install(void)
 }
 
 DatabaseSlot *
-shmem_database(Oid database)
+shmem_known_database(Oid database)
 {
-	DatabaseSlot *vacant = NULL;
 	int			i;
 
 	for (i = 0; i < MAX_DATABASES; i++)
-	{
-		DatabaseSlot *slot = &shared->databases[i];
+		if (shared->databases[i].database == database)
+			return &shared->databases[i];
+	return NULL;
+}
 
-		if (slot->database == database)
-			return slot;
-		if (vacant == NULL && !OidIsValid(slot->database))
-			vacant = slot;
-	}
+DatabaseSlot *
+shmem_database(Oid database)
+{
+	DatabaseSlot *slot = shmem_known_database(database);
+	DatabaseSlot *vacant;
+
+	if (slot != NULL)
+		return slot;
+	vacant = shmem_known_database(InvalidOid);
 	if (vacant != NULL)
 	{
 		memset(vacant, 0, sizeof(DatabaseSlot));

@@ -46,6 +46,7 @@ typedef struct WorkerSlot
 	bool		yield;			/* asked to exit when its current execution has ended */
 	bool		attention;		/* a claim it holds was cancelled: renew now */
 	bool		holds_claims;	/* if it dies now, its claims must be given back */
+	TimestampTz kept_at;		/* tried to renew or to end a claim, in vain */
 	bool		running;		/* execution is valid */
 	pg_uuid_t	execution;		/* what it runs */
 	TimestampTz since;			/* when it entered this state */
@@ -81,6 +82,7 @@ typedef struct DatabaseSlot
 	bool		work;			/* some row became ready since the last claim */
 	bool		watched;		/* the launcher saw it, and looks again by itself */
 	bool		draining;		/* drain() stopped claims */
+	bool		other_version;	/* the extension is of a version unknown to this library */
 	int			holds;			/* sessions whose DDL needs it free of workers */
 	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */
 	TimestampTz last_start;		/* a worker was started: who waits longest is next */
@@ -115,7 +117,6 @@ typedef enum HealthReason
 	HEALTH_RUNNER_START,		/* the runner could not be started */
 	HEALTH_SECCOMP,				/* the runner runs without its filter */
 	HEALTH_DATABASES,			/* more databases than slots */
-	HEALTH_EXTENSION,			/* installed version unknown to this library */
 	HEALTH_REASONS
 } HealthReason;
 
@@ -143,6 +144,9 @@ extern void shmem_install(void);
 
 /* the slot of a database, made when absent; NULL when full; lock held */
 extern DatabaseSlot *shmem_database(Oid database);
+
+/* the same, but NULL when absent */
+extern DatabaseSlot *shmem_known_database(Oid database);
 
 /* a worker could not serve that database: wait longer each time; lock held */
 extern void shmem_postpone(Oid database);

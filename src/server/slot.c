@@ -22,6 +22,9 @@ static bool leaves_claims = false;
 /* it got as far as to ask the database for work */
 static bool served = false;
 
+/* it is about to publish when this database needs a worker next */
+static bool looks_for_due = false;
+
 static void
 lock(void)
 {
@@ -50,6 +53,8 @@ detach(int code, Datum arg)
 		database->work = true;
 		database->last_repair = 0;
 	}
+	if (database != NULL && looks_for_due)
+		database->next_due = GetCurrentTimestamp(); /* nobody knows: look again */
 	if (!served && !ShutdownRequestPending)
 		shmem_postpone(self->database);
 	memset(self, 0, sizeof(WorkerSlot));
@@ -204,6 +209,14 @@ slot_holds(bool claims)
 }
 
 void
+slot_keeps(void)
+{
+	lock();
+	self->kept_at = GetCurrentTimestamp();
+	unlock();
+}
+
+void
 slot_running(const pg_uuid_t *execution)
 {
 	lock();
@@ -213,12 +226,13 @@ slot_running(const pg_uuid_t *execution)
 }
 
 void
-slot_ran(void)
+slot_ran(bool ran)
 {
 	lock();
 	self->running = false;
 	self->ran_at = GetCurrentTimestamp();
-	self->executions++;
+	if (ran)
+		self->executions++;
 	unlock();
 }
 
@@ -278,6 +292,7 @@ slot_begin_due(void)
 	database = shmem_database(self->database);
 	if (database != NULL)
 		database->next_due = DT_NOEND;
+	looks_for_due = true;
 	unlock();
 }
 
@@ -290,5 +305,6 @@ slot_end_due(TimestampTz due)
 	database = shmem_database(self->database);
 	if (database != NULL && due < database->next_due)
 		database->next_due = due;
+	looks_for_due = false;
 	unlock();
 }

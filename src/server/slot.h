@@ -57,9 +57,15 @@ extern void slot_claiming(void);
 /* holds claims (true) or none (false) */
 extern void slot_holds(bool claims);
 
-/* runs that execution; ran it */
+/*
+ * A claim could not be renewed or ended now, and will be tried again: others
+ * must not take it for lost because its lease has run out meanwhile.
+ */
+extern void slot_keeps(void);
+
+/* runs that execution; ran it, or could not */
 extern void slot_running(const pg_uuid_t *execution);
-extern void slot_ran(void);
+extern void slot_ran(bool ran);
 
 /* more is ready than one worker takes: wake or start another */
 extern void slot_ask_for_help(void);
@@ -72,7 +78,8 @@ extern TimestampTz slot_next_due(void);
 
 /*
  * Publish it.  Between begin and end rows are read; a commit that falls between
- * lowers what begin reset, and end never raises it.
+ * lowers what begin reset, and end never raises it.  A worker that dies between
+ * them has the next one look.
  */
 extern void slot_begin_due(void);
 extern void slot_end_due(TimestampTz due);

@@ -23,12 +23,30 @@ extern void spi_execute(SPIPlanPtr *plan, const char *sql, int nargs,
 						Oid *types, Datum *values, const char *nulls);
 
 /*
- * The same for a statement that only reads, under the active snapshot: unlike
+ * The same for a statement that finds its rows by indexes, however small the
+ * tables are when it is planned: the plan is kept, and they grow.  A function
+ * with settings would do it, too, for the price of another query.
+ */
+extern void spi_execute_indexed(SPIPlanPtr *plan, const char *sql, int nargs,
+								Oid *types, Datum *values, const char *nulls);
+
+/*
+ * The same for a PL/pgSQL function without settings: its statements are kept by
+ * it, and need none around them.  ERROR when it returns null.
+ */
+#define SPI_CALL_ARGS 11
+extern Datum spi_call_indexed(Oid function, int nargs, const Datum *values, const char *nulls);
+
+/*
+ * The same as spi_execute() for a statement that only reads, under the active snapshot: unlike
  * spi_execute(), which under REPEATABLE READ sees what the transaction saw at
  * first, whatever snapshot is active.
  */
 extern void spi_look(SPIPlanPtr *plan, const char *sql, int nargs,
 					 Oid *types, Datum *values, const char *nulls);
+
+/* whether the result has a row */
+extern bool spi_found(void);
 
 /* the result's only row; ERROR when there is not exactly one */
 extern SpiRow spi_only_row(void);

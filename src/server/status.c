@@ -108,7 +108,6 @@ static const char *const reason_names[HEALTH_REASONS] = {
 	[HEALTH_RUNNER_START] = "runner start",
 	[HEALTH_SECCOMP] = "seccomp",
 	[HEALTH_DATABASES] = "databases",
-	[HEALTH_EXTENSION] = "extension version",
 };
 
 static void
@@ -130,6 +129,8 @@ health_v1(PG_FUNCTION_ARGS)
 	Tuplestorestate *store = srf_begin(fcinfo);
 	TupleDesc	desc = srf_row_type(fcinfo);
 	char		reasons[HEALTH_REASONS][REASON_SIZE];
+	DatabaseSlot *database;
+	bool		other_version;
 	int			launcher_pid;
 	int			i;
 
@@ -141,9 +142,15 @@ health_v1(PG_FUNCTION_ARGS)
 	LWLockAcquire(shared->lock, LW_SHARED);
 	memcpy(reasons, shared->reasons, sizeof(reasons));
 	launcher_pid = shared->launcher_pid;
+	database = shmem_known_database(MyDatabaseId);
+	other_version = database != NULL && database->other_version;
 	LWLockRelease(shared->lock);
 	put_check(store, desc, "launcher", launcher_pid != 0, launcher_pid != 0 ? NULL : "the launcher does not run (it starts at promotion on a standby)");
 	for (i = 0; i < HEALTH_REASONS; i++)
 		put_check(store, desc, reason_names[i], reasons[i][0] == '\0', reasons[i]);
+	put_check(store, desc, "extension version", !other_version,
+			  other_version ? "the installed version of the extension is not that of the library; "
+							  "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library" :
+							  NULL);
 	return (Datum) 0;
 }

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "guc.h"
@@ -26,6 +27,9 @@
 
 /* rows that one repair handles; more wait for the next */
 #define REPAIR_ROWS 1000
+
+/* where the claims lie in the log that may not be on disk yet */
+static XLogRecPtr claimed_until = InvalidXLogRecPtr;
 
 static Datum
 lease_interval(void)
@@ -129,6 +133,7 @@ claim_body(void *arg)
 	MemoryContext outside;
 	int			i;
 
+	xact_commit_asynchronously();
 	spi_execute(&plan, "SELECT * FROM sandbox_exec._claim('lua', $1, $2, "
 					   "'worker ' || $4, NULL, $3, $4)",
 				4,
@@ -149,13 +154,32 @@ claim_body(void *arg)
 			read_log(&work->batch->claims[i], work->into);
 }
 
+/*
+ * A claim need not be on disk before its code runs: all that the code does
+ * outside of its process comes in later transactions, which take the claim's
+ * records to disk with them.  A crash before that leaves the execution queued.
+ * Only a call may do harm that no commit tells of, by taking the server down;
+ * so the claim must be there first, or that attempt would not count.
+ */
 XactResult
 store_claim(int max_rows, int worker_no, ClaimBatch *batch)
 {
 	ClaimWork	work = {max_rows, worker_no, CurrentMemoryContext, batch};
+	XactResult	result;
 
 	batch->count = 0;
-	return xact_run(claim_body, &work);
+	result = xact_run(claim_body, &work);
+	if (result == XACT_DONE && batch->count > 0)
+		claimed_until = XactLastCommitEnd;
+	return result;
+}
+
+static void
+secure_claims(void)
+{
+	if (!XLogRecPtrIsInvalid(claimed_until))
+		XLogFlush(claimed_until);
+	claimed_until = InvalidXLogRecPtr;
 }
 
 /* --------------------------------------------------------------- append */
@@ -219,6 +243,7 @@ store_call(const CallRequest *request, CallAnswer *answer)
 {
 	CallWork	work = {request, answer, CurrentMemoryContext};
 
+	secure_claims();
 	return xact_run(call_body, &work);
 }
 
@@ -361,27 +386,39 @@ store_finalize(const char *outcomes, const pg_uuid_t *ids, int count, Recorded *
 
 /* --------------------------------------------------------------- repair */
 
+static const char *const repairs[REPAIR_STEPS] = {
+	[REPAIR_REAP] = "SELECT pg_catalog.count(*) > 0 AS worked FROM sandbox_exec._reap($1)",
+	[REPAIR_PROMOTE] = "SELECT sandbox_exec._promote($1) > 0 AS worked",
+	[REPAIR_RETAIN] = "SELECT sandbox_exec._retain($1) > 0 AS worked",
+};
+
+typedef struct RepairWork
+{
+	RepairStep	step;
+	bool		worked;
+} RepairWork;
+
 static void
 repair_body(void *arg)
 {
-	static SPIPlanPtr plan = NULL;
-	bool	   *worked = arg;
+	static SPIPlanPtr plans[REPAIR_STEPS] = {NULL};
+	RepairWork *work = arg;
 	Datum		values[1] = {Int32GetDatum(REPAIR_ROWS)};
 	SpiRow		row;
 
-	spi_execute(&plan, "SELECT (SELECT pg_catalog.count(*) FROM sandbox_exec._reap($1)) "
-					   "+ sandbox_exec._promote($1) + sandbox_exec._retain($1) > 0 AS worked",
-				1,
-				(Oid[]){INT4OID}, values, NULL);
+	spi_execute(&plans[work->step], repairs[work->step], 1, (Oid[]){INT4OID}, values, NULL);
 	row = spi_only_row();
-	*worked = DatumGetBool(spi_datum(&row, "worked"));
+	work->worked = DatumGetBool(spi_datum(&row, "worked"));
 }
 
 XactResult
-store_repair(bool *worked)
+store_repair(RepairStep step, bool *worked)
 {
-	*worked = false;
-	return xact_run(repair_body, worked);
+	RepairWork	work = {step, false};
+	XactResult	result = xact_run(repair_body, &work);
+
+	*worked = result == XACT_DONE && work.worked;
+	return result;
 }
 
 static void

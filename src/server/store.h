@@ -91,8 +91,17 @@ typedef enum Recorded
 extern XactResult store_finalize(const char *outcomes, const pg_uuid_t *ids, int count,
 								 Recorded *recorded);
 
-/* give back what was lost, promote what is due; *worked when there was any */
-extern XactResult store_repair(bool *worked);
+/* what is done for the queue as a whole, in this order */
+typedef enum RepairStep
+{
+	REPAIR_REAP,				/* give back what was lost */
+	REPAIR_PROMOTE,				/* what is due */
+	REPAIR_RETAIN,				/* delete what is older than sandbox_exec.retention */
+	REPAIR_STEPS
+} RepairStep;
+
+/* *worked when there was any */
+extern XactResult store_repair(RepairStep step, bool *worked);
 
 /* when the next row needs a worker; DT_NOEND for never */
 extern XactResult store_next_due(TimestampTz *due);

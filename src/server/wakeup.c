@@ -86,6 +86,7 @@ deliver_to_database(void)
 	if (wanted.probe)
 	{
 		slot->probe = true;
+		slot->other_version = false;	/* until a worker says so again */
 		slot->retry_at = 0;
 		shmem_poke_launcher();
 	}
@@ -274,7 +275,6 @@ wakeup_everybody(void)
 		bound_lower(slot, &bound_first);
 		slot->probe = true;		/* it may have brought the extension */
 	}
-	shared->rescan = true;
 	shmem_wake_worker(MyDatabaseId);
 	shmem_poke_launcher();
 	LWLockRelease(shared->lock);

@@ -70,7 +70,9 @@ set_session_defaults(void)
 		{"default_transaction_deferrable", "off"},
 		{"statement_timeout", "0"},
 		{"lock_timeout", "1s"}, /* a table lock must not keep it from leaving */
+		{"transaction_timeout", "0"},	/* since 17 */
 		{"idle_in_transaction_session_timeout", "0"},
+		{"idle_session_timeout", "0"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"session_replication_role", "origin"},
 		{"standard_conforming_strings", "on"},
@@ -86,7 +88,8 @@ set_session_defaults(void)
 	int			i;
 
 	for (i = 0; i < lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /* sleep at most that long; returns when the latch is set */
@@ -183,10 +186,7 @@ idle(Worker *worker)
 	if (idle_for_too_long(worker, now))
 		return false;
 	if (outcome_enough() || slot_idle())
-	{
-		pgstat_report_activity(STATE_IDLE, NULL);
 		nap(time_to_sleep(worker, now));
-	}
 	return true;
 }
 
@@ -222,22 +222,22 @@ turn(Worker *worker)
 	bool		repaired = false;
 	XactResult	result = claim_and_run(worker, &found);
 
+	if (result == XACT_HELD || result == XACT_FAILED)
+	{
+		outcome_flush();
+		nap(PAUSE_MS);
+		return true;
+	}
+
+	/* first what it has itself, or its own repair would take it for lost */
 	if (result == XACT_DONE && !slot_should_leave() && repair_due_in() <= 1)
 		outcome_retry_all();
-	if (result == XACT_DONE && !slot_should_leave())
-		result = repair_if_due(&repaired);
-	switch (result)
-	{
-		case XACT_GONE:
-			return false;
-		case XACT_HELD:
-		case XACT_FAILED:
-			nap(PAUSE_MS);
-			return true;
-		case XACT_DONE:
-			break;
-	}
-	return found || repaired || idle(worker);
+
+	/* a repair that failed is tried again in its time, and stops nothing else */
+	if (result == XACT_DONE && !slot_should_leave() &&
+		repair_if_due(&repaired) == XACT_GONE)
+		result = XACT_GONE;
+	return result != XACT_GONE && (found || repaired || idle(worker));
 }
 
 static void

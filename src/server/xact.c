@@ -10,24 +10,19 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "executor/spi.h"
+#include "extension.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
 #include "shmem.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
@@ -96,40 +91,43 @@ xact_check_interrupts(void)
 static Oid
 find_extension(bool *known_version)
 {
-	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
+	Extension	extension = extension_look();
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum("sandbox_exec"));
-	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
-										   RelationGetDescr(rel), &isnull);
+	*known_version = extension.known_version;
+	return extension.oid;
+}
 
-		found = ((Form_pg_extension) GETSTRUCT(tuple))->oid;
-		*known_version = !isnull &&
-			strcmp(TextDatumGetCString(version), SANDBOX_EXEC_VERSION) == 0;
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
+/* for health; ALTER EXTENSION unsays it, and whoever looks next says it anew */
+static void
+note_version(bool known)
+{
+	static bool was_known = true;
+	static bool noted = false;
+	DatabaseSlot *database;
+
+	if (noted && known == was_known)
+		return;
+	noted = true;
+	was_known = known;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	database = shmem_known_database(MyDatabaseId);
+	if (database != NULL)
+		database->other_version = !known;
+	LWLockRelease(shared->lock);
 }
 
 /*
- * Share the extension's lock and look again: between the first look and the
- * lock another may have dropped it, or dropped it and made it anew.
+ * Share the extension's lock and then look: before the lock, another may drop it,
+ * or drop it and make it anew.  The oid is the one that was found last time, so
+ * that the usual transaction looks once.
  */
 static XactResult
 lock_extension(void)
 {
+	static Oid	locked = InvalidOid;
 	bool		known_version = false;
-	Oid			oid = find_extension(&known_version);
+	Oid			oid = OidIsValid(locked) ? locked : find_extension(&known_version);
+	Oid			found;
 	LOCKTAG		tag;
 
 	if (!OidIsValid(oid))
@@ -138,10 +136,14 @@ lock_extension(void)
 	if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return XACT_HELD;
 	AcceptInvalidationMessages();
-	if (find_extension(&known_version) != oid)
-		return XACT_HELD;
-	shmem_set_reason(HEALTH_EXTENSION, known_version ? NULL : "the installed version of the extension is not that of the library; "
-															  "run ALTER EXTENSION sandbox_exec UPDATE, or restart the server with the new library");
+	found = find_extension(&known_version);
+	if (found != oid)
+	{
+		locked = InvalidOid;
+		return OidIsValid(found) ? XACT_HELD : XACT_GONE;
+	}
+	locked = oid;
+	note_version(known_version);
 	return known_version ? XACT_DONE : XACT_GONE;
 }
 
@@ -157,6 +159,7 @@ begin(void)
 	in_transaction = true;
 	enable_timeout_after(patience, PATIENCE_MS);
 	SetCurrentStatementStartTimestamp();
+	pgstat_report_activity(STATE_RUNNING, "sandbox_exec: reads or writes the queue, or runs a tool");
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
@@ -212,10 +215,18 @@ xact_run(XactBody body, void *arg)
 		result = XACT_FAILED;
 	}
 	PG_END_TRY();
+	pgstat_report_activity(STATE_IDLE, NULL);
 	in_transaction = false;
 	disable_timeout(patience, false);
 	MemoryContextSwitchTo(outside);
 	return result;
+}
+
+void
+xact_commit_asynchronously(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
 const char *

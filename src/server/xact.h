@@ -28,6 +28,9 @@ typedef void (*XactBody)(void *arg);
  */
 extern XactResult xact_run(XactBody body, void *arg);
 
+/* in a body: this transaction need not be on disk when it is over */
+extern void xact_commit_asynchronously(void);
+
 /*
  * Install the handler of SIGTERM.  It sets ShutdownRequestPending, which ends
  * what goes on between transactions; one transaction may finish, but is

@@ -24,6 +24,29 @@
  * Where approved is true the journal has the call, and somebody let it be made:
  * answer and run are the end of that row, not a new one.
  */
+
+/*
+ * The usual call: of a function, which nothing stands in the way of.  One query,
+ * planned once, with everything inlined, since each call pays for it.  No row:
+ * _call_begin tells what it is then.
+ */
+CREATE FUNCTION sandbox_exec._call_runs(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
+RETURNS TABLE (function text, trusted boolean, submitter oid, owner text, org_id text, thread_id text,
+               lease_expires_at timestamptz)
+    LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+BEGIN ATOMIC
+    SELECT t.function, t.trusted, e.submitter::oid, e.owner, e.org_id, e.thread_id, e.lease_expires_at
+    FROM sandbox_exec.execution e
+         JOIN sandbox_exec.execution_input i ON i.id = e.id
+         JOIN sandbox_exec.tool t ON t.name = _call_runs.name
+    WHERE e.id = _call_runs.id AND e.status = 'running' AND e.claim_token = token AND e.cancel_requested_at IS NULL
+          AND e.call_count = _call_runs.seq - 1 AND NOT sandbox_exec._called_enough(e.call_count, e.journal_size)
+          AND sandbox_exec._is_tool_call(_call_runs.kind, _call_runs.name, _call_runs.args)
+          AND t.function IS NOT NULL AND t.name <> 'executions.wait' AND NOT t.requires_approval
+          AND sandbox_exec._is_granted(t.name, i.tools)
+          AND NOT EXISTS (SELECT FROM sandbox_exec._restricting(t.name, e.owner));
+END;
+
 CREATE FUNCTION sandbox_exec._call_begin(
     id uuid, token uuid, seq integer, kind text, name text, args jsonb, by_worker boolean, slept boolean,
     OUT verdict text, OUT outcome text, OUT value jsonb, OUT record jsonb, OUT at timestamptz,
@@ -71,7 +94,7 @@ BEGIN
             verdict := 'pending';
             RETURN;
         END IF;
-    ELSIF e.call_count >= 1000 OR e.journal_size > 33554432 THEN
+    ELSIF sandbox_exec._called_enough(e.call_count, e.journal_size) THEN
         verdict := 'limit';
         outcome := 'error';
         value := sandbox_exec._call_error('too_many_calls', 'this execution has made too many calls', name,

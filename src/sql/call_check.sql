@@ -1,10 +1,13 @@
 /*
  * What call accepts from executors.  Mistakes of the code never get here: an
  * executor raises those in the code.
- *
- * In the way of a call, only _call_begin() and _call_end() pin a search_path:
- * it costs as much as a query, and what they call has theirs.
  */
+-- the sound call of a tool; what is wrong with another, _check_call() tells
+CREATE FUNCTION sandbox_exec._is_tool_call(kind text, name text, args jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN kind = 'tool' AND length(name) BETWEEN 1 AND 255
+       AND (args IS NULL OR jsonb_typeof(args) = 'object' AND octet_length(args::text) <= 1048576);
+
 CREATE FUNCTION sandbox_exec._check_call(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
 RETURNS void
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -40,6 +43,11 @@ BEGIN
     END IF;
 END
 $$;
+
+-- an execution that may make no more calls
+CREATE FUNCTION sandbox_exec._called_enough(call_count integer, journal_size integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN call_count >= 1000 OR journal_size > 33554432;
 
 -- a call in a sentence
 CREATE FUNCTION sandbox_exec._call_text(kind text, name text, args jsonb) RETURNS text

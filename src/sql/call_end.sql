@@ -6,20 +6,6 @@
  * a cancel was requested, the same executor made the call by another session.
  * What the tool did is rolled back with the transaction.
  */
--- the journal has everything; the log is for reading along.  Stable as what is
--- in it, or it would not be inlined
-CREATE FUNCTION sandbox_exec._call_event(seq integer, kind text, name text, args jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql STABLE PARALLEL SAFE
-RETURN jsonb_build_object('type', 'call', 'data',
-    jsonb_build_object('seq', seq, 'kind', kind, 'name', name)
-    || CASE WHEN show THEN jsonb_build_object('args', args) ELSE '{"args": null, "omitted": true}' END);
-
-CREATE FUNCTION sandbox_exec._returned_event(seq integer, outcome text, value jsonb, show boolean) RETURNS jsonb
-    LANGUAGE sql STABLE PARALLEL SAFE
-RETURN jsonb_build_object('type', 'returned', 'data',
-    jsonb_build_object('seq', seq, 'outcome', outcome)
-    || CASE WHEN show THEN jsonb_build_object('value', value) ELSE '{"value": null, "omitted": true}' END);
-
 -- why an executor found no row that it may change
 CREATE FUNCTION sandbox_exec._call_displaced(id uuid, token uuid) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
@@ -38,62 +24,64 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION sandbox_exec._call_log_full(events jsonb) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'the log of the execution is full' USING ERRCODE = 'program_limit_exceeded',
-        DETAIL = format('These events have %s bytes; the limit of a log is 4194304.', octet_length(events::text)),
-        HINT = 'Cut the output at max_output_chars, and say so with "truncated": true.';
-END
-$$;
-
--- a call that wasn't made before: over, or pending with its pause
+/*
+ * A call that wasn't made before: over, or pending with its pause.  No settings,
+ * and two statements where there is neither output nor a pause: each would cost as
+ * much as the tool.  The caller has a safe search_path, plans by indexes, and
+ * wakes the readers of the log.
+ */
 CREATE FUNCTION sandbox_exec._call_end(
     id uuid, token uuid, seq integer, kind text, name text, args jsonb, outcome text, value jsonb,
     pause jsonb, events jsonb, by_worker boolean, OUT at timestamptz, OUT delivered_no integer)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
     args_size CONSTANT integer := coalesce(octet_length(args::text), 0);
     value_size CONSTANT integer := coalesce(octet_length(value::text), 0);
     over CONSTANT integer := (pause IS NULL)::integer;      -- else it is pending
-    held record;
+    event_count integer := 0;
+    event_size integer := 0;
+    done record;
 BEGIN
-    PERFORM sandbox_exec._check_events(events, by_worker);
-    events := coalesce(events, '[]');
+    IF events IS NOT NULL THEN
+        PERFORM sandbox_exec._check_events(events, by_worker);
+        event_count := jsonb_array_length(events);
+        event_size := CASE event_count WHEN 0 THEN 0 ELSE octet_length(events::text) END;
+    END IF;
+    -- the time is taken after the wait for the lock
     UPDATE sandbox_exec.execution e
-    SET log_pos = e.log_pos + jsonb_array_length(events) + 1 + over,
-        log_size = e.log_size + CASE WHEN events = '[]' THEN 0 ELSE octet_length(events::text) END
-                   + least(args_size, 8192) + least(value_size, 8192) + 200,
+    SET log_pos = e.log_pos + event_count + 1 + over,
+        log_size = e.log_size + event_size + least(args_size, 8192) + least(value_size, 8192) + 200,
         call_count = e.call_count + 1, delivered_count = e.delivered_count + over,
         open_pauses = e.open_pauses + 1 - over,
         journal_size = e.journal_size + length(name) + args_size + value_size, known_started = true
     WHERE e.id = _call_end.id AND e.status = 'running' AND e.claim_token = token
           AND e.cancel_requested_at IS NULL AND e.call_count = seq - 1
-    RETURNING e.log_pos - jsonb_array_length(events) - 1 - over AS before, e.delivered_count,
-              e.log_size <= 4194304 AS room, e.submitter, e.owner
-    INTO held;
+    RETURNING e.log_pos - over AS pos, CASE over WHEN 1 THEN e.delivered_count END AS delivered_no,
+              e.log_size <= 4194304 AS room, e.submitter, e.owner, clock_timestamp() AS now
+    INTO done;
     IF NOT FOUND THEN
         PERFORM sandbox_exec._call_displaced(id, token);
-    ELSIF NOT by_worker AND NOT held.room AND events <> '[]' THEN
-        PERFORM sandbox_exec._call_log_full(events);
     END IF;
-
-    at := clock_timestamp();    -- after the wait for the lock
-    delivered_no := CASE over WHEN 1 THEN held.delivered_count END;
-    INSERT INTO sandbox_exec.call (execution_id, seq, delivered_no, created_at, kind, name, outcome, args, value)
-    VALUES (id, seq, delivered_no, at, kind, name, outcome, args, value);
-    events := events || sandbox_exec._call_event(seq, kind, name, args, held.room AND args_size <= 8192);
-    IF over = 1 THEN
-        events := events || sandbox_exec._returned_event(seq, outcome, value, held.room AND value_size <= 8192);
-    ELSE
-        PERFORM sandbox_exec._open_pause(id, seq, name, pause, held.submitter, held.owner, at);
+    INSERT INTO sandbox_exec.call (execution_id, seq, delivered_no, created_at, pos, brief, kind, name, outcome, args, value)
+    VALUES (id, seq, done.delivered_no, done.now, CASE over WHEN 1 THEN done.pos END, NOT done.room,
+            kind, name, outcome, args, value);
+    IF event_count > 0 THEN
+        IF NOT by_worker AND NOT done.room THEN
+            PERFORM sandbox_exec._call_log_full(events);
+        END IF;
+        INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
+        SELECT _call_end.id, done.pos - 1 - event_count + x.place, done.now, x.event ->> 'type', x.event -> 'data'
+        FROM jsonb_array_elements(events) WITH ORDINALITY x(event, place);
     END IF;
-    INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
-    SELECT id, held.before + x.place, _call_end.at, x.event ->> 'type', x.event -> 'data'
-    FROM jsonb_array_elements(events) WITH ORDINALITY x(event, place);
-    PERFORM sandbox_exec._wake(id);
+    IF over = 0 THEN
+        INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
+        VALUES (id, done.pos, done.now, 'call',
+                sandbox_exec._call_data(seq, kind, name, args, done.room AND args_size <= 8192));
+        PERFORM sandbox_exec._open_pause(id, seq, name, pause, done.submitter, done.owner, done.now);
+    END IF;
+    at := done.now;
+    delivered_no := done.delivered_no;
 END
 $$;
 

@@ -87,7 +87,9 @@ BEGIN
         WHERE e.id = _claim.id AND e.runtime = _claim.runtime AND e.status = 'queued' AND e.ready
         FOR NO KEY UPDATE SKIP LOCKED;
     END IF;
-    IF answered IS NOT NULL THEN
+    IF picked IS NULL THEN
+        RETURN;
+    ELSIF answered IS NOT NULL THEN
         PERFORM sandbox_exec._deliver(answered, now);
     END IF;
 
@@ -114,8 +116,6 @@ BEGIN
     FROM taken t CROSS JOIN LATERAL (SELECT x.code, x.args, x.tools FROM sandbox_exec.execution_input x
                                      WHERE x.id = t.id LIMIT 1) i
     ORDER BY t.rank, t.run_at, t.id;
-    IF FOUND THEN
-        PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died
-    END IF;
+    PERFORM sandbox_exec._work_due(now + lease);    -- when this executor may have died
 END
 $$;

@@ -53,36 +53,42 @@ DECLARE
     now CONSTANT timestamptz := clock_timestamp();
     given sandbox_exec._outcome[];      -- an id that comes twice counts once: the first is found
     ids uuid[];
+    sound boolean;
     locked uuid[];
     verdicts sandbox_exec._outcome[];   -- of the locked ones
+    logs boolean;
     ended uuid[];
 BEGIN
     PERFORM sandbox_exec._check_outcomes(outcomes);
-    SELECT array_agg(o), array_agg(o.id) INTO given, ids
-    FROM jsonb_populate_recordset(NULL::sandbox_exec._outcome, outcomes) o;
     -- the usual outcome is sound at a glance; any other is looked at
-    PERFORM sandbox_exec._check_outcome(o.index - 1, o.id, o.token, o.status, o.result, o.error,
-                                        o.error_code, o.events, o.runtime_version, by_worker)
-    FROM unnest(given) WITH ORDINALITY
-         AS o(id, token, status, result, exit_code, error, error_code, events, runtime_version, index)
-    WHERE (o.id IS NOT NULL AND o.token IS NOT NULL AND o.status = 'succeeded'
-           AND o.error IS NULL AND o.error_code IS NULL AND o.events IS NULL
-           AND octet_length(o.result::text) <= 1048576 AND length(o.runtime_version) <= 255) IS NOT TRUE;
+    SELECT array_agg(o), array_agg(o.id),
+           bool_and((o.id IS NOT NULL AND o.token IS NOT NULL AND o.status = 'succeeded'
+                     AND o.error IS NULL AND o.error_code IS NULL AND o.events IS NULL
+                     AND octet_length(o.result::text) <= 1048576 AND length(o.runtime_version) <= 255) IS TRUE)
+    INTO given, ids, sound
+    FROM jsonb_populate_recordset(NULL::sandbox_exec._outcome, outcomes) o;
+    IF NOT sound THEN
+        PERFORM sandbox_exec._check_outcome(o.index - 1, o.id, o.token, o.status, o.result, o.error,
+                                            o.error_code, o.events, o.runtime_version, by_worker)
+        FROM unnest(given) WITH ORDINALITY
+             AS o(id, token, status, result, exit_code, error, error_code, events, runtime_version, index);
+    END IF;
 
-    SELECT array_agg(h.id),
-           array_agg(CASE WHEN (h.outcome).status = 'succeeded' AND NOT h.cancel THEN h.outcome
-                          ELSE sandbox_exec._verdict(h.outcome, h.cancel, h.cancel_reason,
-                                                     h.attempt_count, h.max_attempts) END)
-    INTO locked, verdicts
-    FROM (SELECT e.id, e.cancel_requested_at IS NOT NULL AS cancel, e.cancel_reason, e.attempt_count, e.max_attempts,
-                 given[array_position(ids, e.id)] AS outcome
-          FROM sandbox_exec.execution e
-          WHERE e.id = ANY (ids) AND e.status = 'running'
-                AND e.claim_token = (given[array_position(ids, e.id)]).token
-          ORDER BY e.id
-          FOR NO KEY UPDATE SKIP LOCKED) h;
+    SELECT array_agg(v.id), array_agg(v.outcome), bool_or((v.outcome).events IS NOT NULL)
+    INTO locked, verdicts, logs
+    FROM (SELECT h.id, CASE WHEN (h.outcome).status = 'succeeded' AND NOT h.cancel THEN h.outcome
+                            ELSE sandbox_exec._verdict(h.outcome, h.cancel, h.cancel_reason,
+                                                       h.attempt_count, h.max_attempts) END AS outcome
+          FROM (SELECT e.id, e.cancel_requested_at IS NOT NULL AS cancel, e.cancel_reason,
+                       e.attempt_count, e.max_attempts, given[array_position(ids, e.id)] AS outcome
+                FROM sandbox_exec.execution e
+                WHERE e.id = ANY (ids) AND e.status = 'running'
+                      AND e.claim_token = (given[array_position(ids, e.id)]).token
+                ORDER BY e.id
+                FOR NO KEY UPDATE SKIP LOCKED) h
+          OFFSET 0) v;
 
-    IF EXISTS (SELECT FROM unnest(verdicts) v WHERE v.events IS NOT NULL) THEN
+    IF logs THEN
         INSERT INTO sandbox_exec.event (execution_id, pos, at, type, data)
         SELECT l.id, l.log_pos + x.place, now, x.event ->> 'type', x.event -> 'data'
         FROM (SELECT e.id, e.log_pos, (verdicts[array_position(locked, e.id)]).events

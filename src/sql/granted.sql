@@ -5,7 +5,7 @@
  */
 
 -- discovery needs no grant: it shows nothing that was not granted
-CREATE FUNCTION sandbox_exec._is_granted(name text, grants text[]) RETURNS boolean
+CREATE FUNCTION sandbox_exec._matches_any(name text, grants text[]) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
@@ -22,6 +22,11 @@ BEGIN
     RETURN false;
 END
 $$;
+
+-- asked at each call: the usual grants are seen without a loop over patterns
+CREATE FUNCTION sandbox_exec._is_granted(name text, grants text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN grants && ARRAY[name, split_part(name, '.', 1) || '.*', '*'] OR sandbox_exec._matches_any(name, grants);
 
 CREATE FUNCTION sandbox_exec._granted_tools(id uuid)
 RETURNS TABLE (name text, description text, arguments_schema jsonb, function oid, requires_approval boolean)

@@ -13,7 +13,7 @@ BEGIN
     ok := sandbox_exec._at_home();
     check_name := 'home';
     detail := CASE WHEN NOT ok THEN
-                  'the queue was restored or copied from another database: run adopt() to let it run here' END;
+                  'the queue was restored, copied or upgraded by pg_upgrade: run adopt() to let it run here' END;
     RETURN NEXT;
 
     SELECT p.paused_at, p.reason INTO pause FROM sandbox_exec.queue_pause p ORDER BY p.paused_at LIMIT 1;

@@ -64,6 +64,11 @@ CREATE FUNCTION sandbox_exec._server_epoch() RETURNS bigint
 CREATE FUNCTION sandbox_exec._live_workers() RETURNS integer[]
     LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'live_workers_v1';
 
+-- those among them that tried to renew or to end a claim not longer ago than a
+-- lease, and could not: they have not forgotten it
+CREATE FUNCTION sandbox_exec._keeping_workers() RETURNS integer[]
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'keeping_workers_v1';
+
 -- where we are: system identifier and database oid
 CREATE FUNCTION sandbox_exec._home() RETURNS text
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'home_v1';
@@ -75,7 +80,7 @@ CREATE FUNCTION sandbox_exec._not_by_tool(function text) RETURNS void
 
 -- the settings that SQL needs, with their types
 CREATE FUNCTION sandbox_exec._limits(
-    OUT max_timeout interval, OUT memory_limit_kb integer, OUT lease interval, OUT enabled boolean,
+    OUT max_timeout interval, OUT memory_limit_kb integer, OUT enabled boolean,
     OUT retention interval)
     LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'limits_v1';
 

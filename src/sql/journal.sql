@@ -12,6 +12,9 @@ CREATE TABLE sandbox_exec.call (
     seq integer NOT NULL,
     delivered_no integer,               -- the order in which outcomes reach the code
     created_at timestamptz NOT NULL,    -- of the outcome, once there is one
+    pos bigint,                         -- where the log has the call, and next what it returned; null: in rows of
+                                        -- its own, for they came apart
+    brief boolean NOT NULL,             -- the log was full: it leaves out args and value
     kind text COLLATE "C" NOT NULL,
     name text COLLATE "C" NOT NULL,
     outcome text COLLATE "C" NOT NULL,

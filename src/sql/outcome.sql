@@ -20,6 +20,28 @@ BEGIN
 END
 $$;
 
+-- the outcomes, if no key of theirs is misspelled; workers spell well
+CREATE FUNCTION sandbox_exec._well_spelled(outcomes jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    allowed CONSTANT text[] := '{id,token,status,result,exit_code,error,error_code,events,runtime_version}';
+    bad record;
+BEGIN
+    SELECT o.place - 1 AS index, k.key INTO bad
+    FROM jsonb_array_elements(CASE jsonb_typeof(outcomes) WHEN 'array' THEN outcomes END) WITH ORDINALITY o(outcome, place)
+         CROSS JOIN LATERAL jsonb_object_keys(CASE jsonb_typeof(o.outcome) WHEN 'object' THEN o.outcome END) k(key)
+    WHERE k.key <> ALL (allowed)
+    ORDER BY o.place LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'unknown key "%" in an outcome', bad.key USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('outcomes[%s] has it.', bad.index),
+            HINT = format('Allowed are %s.', array_to_string(allowed, ', '));
+    END IF;
+    RETURN outcomes;
+END
+$$;
+
 -- data of stdout and stderr
 CREATE FUNCTION sandbox_exec._is_text(data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

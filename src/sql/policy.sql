@@ -16,27 +16,32 @@ ALTER TABLE sandbox_exec.policy REPLICA IDENTITY FULL;  -- as those of tables.sq
 COMMENT ON TABLE sandbox_exec.policy IS 'which tools may not be used, or not without an approval, and by whom; see set_policy()';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.policy', '');
 
--- PL/pgSQL, as everything in the way of a call: its plans are kept
+-- what policies say of a tool beside allow, to become part of the query that
+-- asks; to find out what may be called needs no approval
+CREATE FUNCTION sandbox_exec._restricting(name text, owner text) RETURNS TABLE (action text)
+    LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+BEGIN ATOMIC
+    SELECT p.action FROM sandbox_exec.policy p
+    WHERE p.action <> 'allow' AND (p.owner IS NULL OR p.owner = _restricting.owner)
+          AND sandbox_exec._matches(_restricting.name, p.pattern)
+          AND (p.action = 'block' OR NOT starts_with(_restricting.name, 'tools.'));
+END;
+
 CREATE FUNCTION sandbox_exec._is_blocked(name text, owner text) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 AS $$
 BEGIN
-    RETURN EXISTS (SELECT FROM sandbox_exec.policy p
-                   WHERE p.action = 'block' AND (p.owner IS NULL OR p.owner = _is_blocked.owner)
-                         AND sandbox_exec._matches(_is_blocked.name, p.pattern));
+    RETURN EXISTS (SELECT FROM sandbox_exec._restricting(name, owner) r WHERE r.action = 'block');
 END
 $$;
 
--- the most restrictive action but allow; to find out what may be called needs no approval
+-- the most restrictive action but allow
 CREATE FUNCTION sandbox_exec._restriction(name text, owner text) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN (SELECT min(p.action)    -- as it happens: block comes before require_approval
-            FROM sandbox_exec.policy p
-            WHERE p.action <> 'allow' AND (p.owner IS NULL OR p.owner = _restriction.owner)
-                  AND sandbox_exec._matches(_restriction.name, p.pattern)
-                  AND (p.action = 'block' OR NOT starts_with(_restriction.name, 'tools.')));
+    RETURN (SELECT min(r.action)    -- as it happens: block comes before require_approval
+            FROM sandbox_exec._restricting(name, owner) r);
 END
 $$;
 

@@ -19,6 +19,8 @@ BEGIN
             HINT = 'Give zero to delete everything that has finished.';
     END IF;
     max_rows := sandbox_exec._check_max_rows(max_rows, 1000);
+    -- nothing is older than the calendar
+    older_than := least(older_than, interval '6000 years');
     gone := ARRAY(
         SELECT e.id FROM sandbox_exec.execution e
         WHERE e.finished_at <= clock_timestamp() - older_than

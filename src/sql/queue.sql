@@ -18,7 +18,7 @@ BEGIN
     RETURN (sandbox_exec._limits()).enabled
         AND NOT sandbox_exec._draining()
         AND NOT EXISTS (SELECT FROM sandbox_exec.queue_pause)
-        AND sandbox_exec._at_home();
+        AND coalesce((SELECT bool_and(h.home = sandbox_exec._home()) FROM sandbox_exec.home h), false);
 END
 $$;
 

@@ -3,9 +3,11 @@
  * (due.sql).
  *
  * A claim is lost when its lease expired (strictly before now) or when the
- * in-server worker that holds it is gone.  Lost before it was known to have
- * started, it uses no attempt.  In any case the row is next claimed alone
- * (solo), so that what kills its executor takes no other execution along.
+ * in-server worker that holds it is gone.  A worker that goes on trying to renew
+ * or to end what it has (no room on the disk, a row that somebody holds) has not
+ * lost it: what it ran is done, and would be done again.  Lost before it was known
+ * to have started, a claim uses no attempt.  In any case the row is next claimed
+ * alone (solo), so that what kills its executor takes no other execution along.
  */
 CREATE FUNCTION sandbox_exec._is_lost(
     lease_expires_at timestamptz, worker_epoch bigint, worker_no integer, now timestamptz)
@@ -13,10 +15,12 @@ RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN lease_expires_at < now
-        OR worker_epoch IS NOT NULL
-           AND (worker_epoch IS DISTINCT FROM sandbox_exec._server_epoch()
-                OR worker_no <> ALL (sandbox_exec._live_workers()));
+    IF worker_epoch IS NULL THEN
+        RETURN lease_expires_at < now;
+    END IF;
+    RETURN worker_epoch IS DISTINCT FROM sandbox_exec._server_epoch()
+        OR worker_no <> ALL (sandbox_exec._live_workers())
+        OR lease_expires_at < now AND worker_no <> ALL (sandbox_exec._keeping_workers());
 END
 $$;
 

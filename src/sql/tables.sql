@@ -61,24 +61,9 @@ CREATE TABLE sandbox_exec.execution (
     error_code text,
     error text,
     result jsonb,
-    -- short ones: a statement parses all of them, however few rows it writes
-    CONSTRAINT execution_status CHECK
-        (status IN ('queued', 'running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled')),
-    CONSTRAINT execution_running_is_claimed CHECK
-        ((status = 'running') = (claim_token IS NOT NULL)),
-    CONSTRAINT execution_claim_has_lease CHECK
-        ((claim_token IS NULL) = (lease_expires_at IS NULL)
-         AND (claim_token IS NOT NULL OR worker_no IS NULL)),
-    CONSTRAINT execution_terminal_is_finished CHECK
-        ((status IN ('queued', 'paused') OR claim_token IS NOT NULL) = (finished_at IS NULL)),
-    CONSTRAINT execution_succeeded_or_error CHECK
-        ((status = 'succeeded' OR finished_at IS NULL) = (error_code IS NULL)),
-    CONSTRAINT execution_started_has_log CHECK
-        ((started_at IS NULL) = (log_pos = 0)),
-    CONSTRAINT execution_attempts CHECK
-        (attempt_count <= max_attempts),
-    CONSTRAINT execution_depth CHECK
-        ((parent_id IS NULL) = (depth = 0))
+    CONSTRAINT execution_consistent CHECK (sandbox_exec._is_execution(
+        status, claim_token, lease_expires_at, worker_no, started_at, finished_at, error_code,
+        log_pos, attempt_count, max_attempts, parent_id, depth))
 );
 
 CREATE TABLE sandbox_exec.execution_input (
@@ -91,7 +76,8 @@ CREATE TABLE sandbox_exec.execution_input (
     tools text[] NOT NULL
 );
 
--- the log: positions of one execution have no gaps (execution.log_pos)
+-- the log: positions of one execution have no gaps (execution.log_pos), with the
+-- calls of which the journal tells
 CREATE TABLE sandbox_exec.event (
     execution_id uuid NOT NULL,
     pos bigint NOT NULL,

@@ -32,6 +32,13 @@ AS $$
          WHERE v.execution_id = _log_after.id AND v.pos > after
          ORDER BY v.pos LIMIT max_events)
         UNION ALL
+        SELECT v.pos, (c.call).created_at, v.type, v.data
+        FROM (SELECT x AS call FROM sandbox_exec.call x
+              WHERE x.execution_id = _log_after.id AND x.pos + 1 > after
+              ORDER BY x.seq LIMIT max_events) c,     -- which is the order of pos
+             sandbox_exec._journaled_events(c.call) v
+        WHERE v.pos > after
+        UNION ALL
         SELECT e.log_pos + 1, e.finished_at, e.status,
                '{}'::jsonb
                || CASE WHEN e.status = 'succeeded' THEN jsonb_build_object('result', e.result) ELSE '{}' END

@@ -182,28 +182,31 @@ is( $node->safe_psql('postgres', q{
 			FROM sandbox_exec.call WINDOW w AS (PARTITION BY execution_id ORDER BY seq)) c WHERE fits}),
 	500 * CALLS, 'the journal has them all, in order');
 # guarantee: a reader of the log sees each line, and each call, once
+$node->safe_psql('postgres', q{CREATE TABLE public.log AS
+	SELECT e.id, v.* FROM sandbox_exec.execution e CROSS JOIN LATERAL sandbox_exec._log_after(e.id, 1, 100000) v WHERE v.pos <= e.log_pos});
 is( $node->safe_psql('postgres', q{
 		SELECT count(*) FROM sandbox_exec.executions
 		WHERE stdout = (SELECT string_agg(n || E'\n', '' ORDER BY n) FROM generate_series(1, 50) n)}),
 	500, 'each printed its lines once');
-is( $node->safe_psql('postgres', q{SELECT type, count(*), count(DISTINCT (execution_id, data -> 'seq')) FROM sandbox_exec.event
+is( $node->safe_psql('postgres', q{SELECT type, count(*), count(DISTINCT (id, data -> 'seq')) FROM public.log
 		WHERE type IN ('call', 'returned') GROUP BY 1 ORDER BY 1}),
 	"call|25000|25000\nreturned|25000|25000", 'and the log tells of each call once');
 
 # what no constraint says
 is($node->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM sandbox_exec.call WHERE seq < 1 OR delivered_no < 1 OR kind NOT IN ('tool', 'module') OR outcome NOT IN ('ok', 'error')),
-			(SELECT count(*) FROM sandbox_exec.event WHERE pos < 2 OR type NOT IN ('stdout', 'stderr', 'custom', 'call', 'returned', 'retry')),
-			(SELECT count(*) FROM (SELECT log_pos - (SELECT count(*) FROM sandbox_exec.event WHERE execution_id = id) AS more FROM sandbox_exec.execution) e WHERE more <> 1)}),
+			(SELECT count(*) FROM public.log WHERE pos < 2 OR type NOT IN ('stdout', 'stderr', 'custom', 'call', 'returned', 'retry')),
+			(SELECT count(*) FROM (SELECT log_pos - count(DISTINCT pos) - 1 AS missing, count(*) - count(DISTINCT pos) AS twice
+				FROM sandbox_exec.execution JOIN public.log USING (id) GROUP BY execution.id) e WHERE missing <> 0 OR twice <> 0)}),
 	'0|0|0', 'journal and log are sound, and have no gaps');
 
 # or nothing here was put to the test
 cmp_ok($kills{worker} + $kills{stop} + $kills{server}, '>=', 5, 'the server went down');
 cmp_ok(
 	$node->safe_psql('postgres', q{
-		SELECT count(*) FROM (SELECT execution_id, min(pos) FILTER (WHERE type = 'retry') AS retry,
+		SELECT count(*) FROM (SELECT id, min(pos) FILTER (WHERE type = 'retry') AS retry,
 			min(pos) FILTER (WHERE type = 'returned') AS first, max(pos) FILTER (WHERE type = 'returned') AS last
-			FROM sandbox_exec.event GROUP BY 1) e WHERE retry > first AND retry < last}),
+			FROM public.log GROUP BY id) e WHERE retry > first AND retry < last}),
 	'>=', 10, 'programs lost their attempt between two calls');
 $node->stop;
 
