@@ -36,7 +36,8 @@ BEGIN
 
         -- the key is taken: by now its transaction has committed
         SELECT i.id INTO id FROM sandbox_exec.execution_input i
-        WHERE i.submitter = caller AND i.owner = _enqueue.owner AND i.idempotency_key = _enqueue.idempotency_key;
+        WHERE i.idempotency_key = _enqueue.idempotency_key AND i.owner = _enqueue.owner
+              AND i.submitter IS NOT DISTINCT FROM caller;  -- not by execution_input_list
         IF FOUND THEN
             RETURN id;
         END IF;
