@@ -32,6 +32,14 @@ SELECT sandbox_exec.enqueue('t', runtime => 'test', idempotency_key => 't') = :'
 ROLLBACK;
 SELECT sandbox_exec.enqueue('t', runtime => 'test', idempotency_key => 't') <> :'t' AS other;
 
+-- a key is found by itself, however many rows its owner has
+BEGIN;
+SELECT jsonb_agg(jsonb_build_object('code', 'x', 'runtime', 'test', 'idempotency_key', 'n' || n)) AS requests FROM generate_series(1, 200) n \gset
+SELECT count(*) FROM sandbox_exec.enqueue_many(:'requests');
+SELECT count(*) FROM sandbox_exec.enqueue_many(:'requests');
+SELECT pg_stat_get_xact_tuples_returned('sandbox_exec.execution_input_list'::regclass) AS read_by_owner;
+ROLLBACK;
+
 SELECT test.clear();
 DROP OWNED BY regress_submitter;
 DROP ROLE regress_submitter;

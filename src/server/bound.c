@@ -17,9 +17,11 @@ PG_FUNCTION_INFO_V1(looked_v1);
 
 /* looks from the very start take at most this part of the time */
 #define FULL_LOOK_SHARE 20
+#define MAX_PAUSE_US (60 * USECS_PER_SEC)
 
+/* no rank is as low or as high */
 const ClaimKey bound_first = {PG_INT32_MIN, DT_NOBEGIN, {{0}}};
-const ClaimKey bound_last = {PG_INT32_MAX, DT_NOEND, {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}};
+const ClaimKey bound_last = {PG_INT32_MAX, DT_NOEND, {{0}}};
 
 /* the order of the claim index */
 bool
@@ -55,8 +57,9 @@ bound_lower(DatabaseSlot *slot, const ClaimKey *key)
 static bool
 full_look_is_due(ClaimBound *bound, TimestampTz now)
 {
-	int64		pause = Max((int64) guc_poll_interval * 1000, bound->full_look_took * FULL_LOOK_SHARE);
+	int64		pause = bound->full_look_took * FULL_LOOK_SHARE;
 
+	pause = Max(Min(pause, MAX_PAUSE_US), (int64) guc_poll_interval * 1000);
 	return now - bound->full_look_at >= pause || now < bound->full_look_at;
 }
 

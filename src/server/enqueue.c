@@ -179,10 +179,13 @@ insert_keyed(const NullableDatum *request, Oid caller, pg_uuid_t *id)
 		if (SPI_processed > 0)
 			return true;
 
-		/* the key is taken: by now its transaction has committed */
+		/*
+		 * The key is taken: by now its transaction has committed.  The last
+		 * condition is one that execution_input_list cannot serve.
+		 */
 		spi_execute(&look,
 					"SELECT i.id FROM sandbox_exec.execution_input i "
-					"WHERE i.submitter = $1 AND i.owner = $2 AND i.idempotency_key = $3",
+					"WHERE i.idempotency_key = $3 AND i.owner = $2 AND i.submitter IS NOT DISTINCT FROM $1",
 					3, input_types + 1, values + 1, nulls + 1);
 		if (SPI_processed > 0)
 		{

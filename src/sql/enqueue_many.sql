@@ -42,21 +42,21 @@ END
 $$;
 
 /*
- * All at once.  The defaults are those of _enqueue.  ids has one for each request;
- * taken are the places of those whose idempotency key is taken, perhaps by an
- * earlier one of the same array.
+ * All at once.  The defaults are those of _enqueue.  ids has one for each request.
+ * The rest are those whose idempotency key is taken, perhaps by an earlier one of the
+ * same array, and their places.
  */
-CREATE FUNCTION sandbox_exec._enqueue_together(caller regrole, requests jsonb, ids uuid[]) RETURNS integer[]
+CREATE FUNCTION sandbox_exec._enqueue_together(
+    caller regrole, requests jsonb, ids uuid[], OUT places integer[], OUT rest jsonb)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
     caller_name CONSTANT text := pg_get_userbyid(caller);
     usual_timeout CONSTANT interval := least(interval '10 min', (sandbox_exec._limits()).max_timeout);
-    made record;
 BEGIN
     WITH given AS MATERIALIZED (
-        SELECT q.place, ids[q.place] AS id, r.code, r.args, coalesce(r.owner, caller_name) AS owner, r.org_id, r.thread_id,
+        SELECT q.place, q.request, ids[q.place] AS id, r.code, r.args, coalesce(r.owner, caller_name) AS owner, r.org_id, r.thread_id,
                coalesce(r.tools, '{}') AS tools, coalesce(r.timeout, usual_timeout) AS timeout,
                coalesce(r.max_output_chars, 50000) AS max_output_chars, r.memory_limit_kb,
                coalesce(r.max_attempts, 2) AS max_attempts, coalesce(r.priority, 0) AS priority,
@@ -81,20 +81,11 @@ BEGIN
                s.memory_limit_kb, s.max_attempts, s.run_at <= now, s.runtime, s.owner, s.org_id, s.thread_id
         FROM sound s
         WHERE s.idempotency_key IS NULL OR s.id IN (SELECT i.id FROM input i)
-        RETURNING ready, run_at
+        RETURNING CASE WHEN ready THEN sandbox_exec._row_ready(rank, run_at, id) ELSE sandbox_exec._work_due(run_at) END
     )
-    SELECT (SELECT bool_or(e.ready) FROM execution e) AS ready,
-           (SELECT min(e.run_at) FROM execution e WHERE NOT e.ready) AS due,
-           ARRAY(SELECT s.place::integer FROM sound s
-                 WHERE s.idempotency_key IS NOT NULL AND s.id NOT IN (SELECT i.id FROM input i)) AS taken
-    INTO made;
-    IF made.ready THEN
-        PERFORM sandbox_exec._work_ready();
-    END IF;
-    IF made.due IS NOT NULL THEN
-        PERFORM sandbox_exec._work_due(made.due);
-    END IF;
-    RETURN made.taken;
+    SELECT array_agg(s.place::integer), jsonb_agg(s.request) INTO places, rest
+    FROM sound s
+    WHERE s.idempotency_key IS NOT NULL AND s.id NOT IN (SELECT i.id FROM input i);
 END
 $$;
 
@@ -103,6 +94,7 @@ CREATE FUNCTION sandbox_exec._enqueue_many(caller regrole, requests jsonb) RETUR
 AS $$
 DECLARE
     ids uuid[];
+    id uuid;
     place integer;
 BEGIN
     PERFORM sandbox_exec._check_requests(requests);
@@ -112,8 +104,12 @@ BEGIN
     END IF;
     BEGIN
         ids := ARRAY(SELECT sandbox_exec._uuid7() FROM generate_series(1, jsonb_array_length(requests)));
-        FOREACH place IN ARRAY sandbox_exec._enqueue_together(caller, requests, ids) LOOP
-            ids[place] := sandbox_exec._enqueue_each(caller, jsonb_build_array(requests -> (place - 1)));
+        FOR place, id IN
+            SELECT e.place, e.id
+            FROM sandbox_exec._enqueue_together(caller, requests, ids) t
+                 CROSS JOIN LATERAL ROWS FROM (unnest(t.places), sandbox_exec._enqueue_each(caller, t.rest)) e(place, id)
+        LOOP
+            ids[place] := id;
         END LOOP;
         RETURN QUERY SELECT * FROM unnest(ids);
         RETURN;

@@ -20,8 +20,10 @@ CREATE INDEX execution_running ON sandbox_exec.execution (id)
 CREATE INDEX execution_paused ON sandbox_exec.execution (id)
     WHERE status = 'paused';
 
+-- not by submitter first, like execution_input_list: the planner must be able to
+-- tell the two apart before it knows that one owner has many rows
 CREATE UNIQUE INDEX execution_input_idempotency
-    ON sandbox_exec.execution_input (submitter, owner, idempotency_key)
+    ON sandbox_exec.execution_input (idempotency_key, owner, submitter)
     WHERE idempotency_key IS NOT NULL;
 
 -- purge(), oldest first

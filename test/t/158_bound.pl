@@ -51,6 +51,13 @@ claim_fillers();
 $one->query('COMMIT');
 is(claimed(), 'late', 'a late commit');
 
+$one->query(q{BEGIN; SELECT sandbox_exec.enqueue_many('[{"code": "late, 2", "priority": -1}, {"code": "late, 1"}]')});
+claim_fillers();
+$one->query('COMMIT');
+is(claimed(2), 'late, 1 late, 2', 'a late commit of several');
+sql(q{SELECT sandbox_exec.enqueue_many('[{"code": "more"}]')});
+is(claimed(), 'more', 'and of one');
+
 # Guarantee: so when it commits while a claim looks that began before.
 $one->query(q{BEGIN; SELECT sandbox_exec.enqueue('meanwhile')});
 enqueue($node, 'first');
