@@ -311,6 +311,7 @@ sub still_queued
 $id = enqueue($node, 'return "repaired"');
 like(wait_for_health($node, 'runner start', qr/./), qr/sandbox_exec_runner": No such file/, 'the runner is missing');
 still_queued('nothing is lost');
+is($node->safe_psql('postgres', 'SELECT coalesce(sum(executions), 0) FROM sandbox_exec.workers'), 0, 'what never ran is not counted');
 
 install_runner($node, $shipped, '644');
 like(wait_for_health($node, 'runner start', qr/ermission/), qr/sandbox_exec_runner": Permission denied/, 'the runner is not executable');
