@@ -121,6 +121,37 @@ SELECT * FROM test.call('journal limit', 'brief');
 SELECT sandbox_exec.drop_tool('brief');
 SELECT value ->> 'code' AS code FROM test.call('journal limit', 'brief');
 
+-- what a session knows of a function ends with any change that could make its signature mean another
+CREATE SCHEMA regress_moved;
+CREATE TYPE regress_moved.size AS ENUM ('small', 'large');
+CREATE FUNCTION regress_moved.here(size regress_moved.size) RETURNS text LANGUAGE sql AS $$ SELECT 'first ' || size $$;
+SELECT sandbox_exec.register_tool('regress_moved.here(regress_moved.size)');
+CREATE FUNCTION test.here(OUT outcome text, OUT answer text) LANGUAGE sql AS $$
+    SELECT outcome, coalesce(value ->> 'code', value #>> '{}') FROM test.call('journal limit', 'here', '{"size": "small"}') $$;
+SELECT *, 'twice' AS called FROM test.here() UNION ALL SELECT *, NULL FROM test.here();
+ALTER SCHEMA regress_moved RENAME TO regress_away;
+SELECT * FROM test.here();
+ALTER SCHEMA regress_away RENAME TO regress_moved;
+SELECT * FROM test.here();
+ALTER TYPE regress_moved.size RENAME TO length;
+SELECT * FROM test.here();
+ALTER TYPE regress_moved.length RENAME TO size;
+SELECT * FROM test.here();
+ALTER FUNCTION regress_moved.here RENAME TO there;
+CREATE FUNCTION regress_moved.here(size regress_moved.size) RETURNS text LANGUAGE sql AS $$ SELECT 'second ' || size $$;
+SELECT * FROM test.here();
+-- and a policy, or what the registry says, takes hold at once
+SELECT sandbox_exec.set_policy('here', 'block');
+SELECT * FROM test.here();
+SELECT sandbox_exec.set_policy('here', NULL);
+SELECT * FROM test.here();
+SELECT sandbox_exec.drop_tool('here');
+SELECT * FROM test.here();
+DROP FUNCTION test.here;
+DROP FUNCTION regress_moved.here, regress_moved.there;
+DROP TYPE regress_moved.size;
+DROP SCHEMA regress_moved;
+
 -- the journal goes with the record
 SELECT sandbox_exec.finalize(test.id('journal limit'), test.token('journal limit'), 'succeeded');
 SELECT sandbox_exec.purge('0');

@@ -16,12 +16,8 @@ jsontext_to_jsonb(const char *text)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
 }
 
-/*
- * Nothing in it that jsonb may refuse: no escape, no exponent, no number too
- * long.  Then no subtransaction is needed to find out.
- */
-static bool
-is_plain(const char *text)
+bool
+jsontext_is_plain(const char *text)
 {
 	int			digits = 0;
 
@@ -75,7 +71,8 @@ in_subtransaction(const char *text, char **message)
 Jsonb *
 jsontext_try(const char *text, char **message)
 {
-	return is_plain(text) ? jsontext_to_jsonb(text) : in_subtransaction(text, message);
+	/* then no subtransaction is needed to find out */
+	return jsontext_is_plain(text) ? jsontext_to_jsonb(text) : in_subtransaction(text, message);
 }
 
 char *

@@ -7,6 +7,12 @@
 
 #include "utils/jsonb.h"
 
+/*
+ * Nothing in it that jsonb may refuse, or write much longer: no escape, no
+ * exponent, no number of many digits.
+ */
+extern bool jsontext_is_plain(const char *text);
+
 /* ERROR for what jsonb can't hold */
 extern Jsonb *jsontext_to_jsonb(const char *text);
 

@@ -26,11 +26,12 @@
  */
 
 /*
- * The usual call: of a function, which nothing stands in the way of.  One query,
+ * The usual call: of a function, which nothing stands in the way of; of kind tool,
+ * with arguments that _check_call has nothing against (server/call_rows.c).  One query,
  * planned once, with everything inlined, since each call pays for it.  No row:
  * _call_begin tells what it is then.
  */
-CREATE FUNCTION sandbox_exec._call_runs(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
+CREATE FUNCTION sandbox_exec._call_runs(id uuid, token uuid, seq integer, name text)
 RETURNS TABLE (function text, trusted boolean, submitter oid, owner text, org_id text, thread_id text,
                lease_expires_at timestamptz)
     LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
@@ -41,7 +42,6 @@ BEGIN ATOMIC
          JOIN sandbox_exec.tool t ON t.name = _call_runs.name
     WHERE e.id = _call_runs.id AND e.status = 'running' AND e.claim_token = token AND e.cancel_requested_at IS NULL
           AND e.call_count = _call_runs.seq - 1 AND NOT sandbox_exec._called_enough(e.call_count, e.journal_size)
-          AND sandbox_exec._is_tool_call(_call_runs.kind, _call_runs.name, _call_runs.args)
           AND t.function IS NOT NULL AND t.name <> 'executions.wait' AND NOT t.requires_approval
           AND sandbox_exec._is_granted(t.name, i.tools)
           AND NOT EXISTS (SELECT FROM sandbox_exec._restricting(t.name, e.owner));

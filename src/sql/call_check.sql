@@ -2,12 +2,6 @@
  * What call accepts from executors.  Mistakes of the code never get here: an
  * executor raises those in the code.
  */
--- the sound call of a tool; what is wrong with another, _check_call() tells
-CREATE FUNCTION sandbox_exec._is_tool_call(kind text, name text, args jsonb) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN kind = 'tool' AND length(name) BETWEEN 1 AND 255
-       AND (args IS NULL OR jsonb_typeof(args) = 'object' AND octet_length(args::text) <= 1048576);
-
 CREATE FUNCTION sandbox_exec._check_call(id uuid, token uuid, seq integer, kind text, name text, args jsonb)
 RETURNS void
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
