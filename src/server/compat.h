@@ -62,8 +62,11 @@
 
 /* the server's own record of a setting that there is */
 #if PG_VERSION_NUM >= 160000
+#define compat_all_settings(count) get_guc_variables(count)
 #define compat_find_setting(name) find_option(name, false, false, ERROR)
 #else
+#define compat_all_settings(count) (*(count) = GetNumConfigOptions(), get_guc_variables())
+
 static inline struct config_generic *
 compat_find_setting(const char *name)
 {

@@ -405,9 +405,7 @@ run_one(const Claim *claim, Rest *rest)
 static bool
 may_serve(const Claim *claim)
 {
-	Oid			submitter;
-
-	if (!tools_tainted(&submitter) || submitter == claim->submitter)
+	if (tools_may_serve(claim->submitter))
 		return true;
 	slot_retire();
 	return false;

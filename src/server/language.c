@@ -22,6 +22,7 @@
 #include "language.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planner.h"
+#include "settings.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -29,8 +30,9 @@
 
 static bool watching = false;
 static bool deferring_forbidden = false;
-static Oid	watched;			/* the role whose tool it is */
+static Oid	watched = InvalidOid;	/* the last: the role whose tool it is */
 static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
+static int	settings_known;		/* names of settings that were there before the first tool */
 
 static needs_fmgr_hook_type next_needs_hook;
 static fmgr_hook_type next_call_hook;
@@ -192,6 +194,7 @@ install(void)
 	if (installed)
 		return;
 	installed = true;
+	settings_known = settings_count_unknown();
 	next_needs_hook = needs_fmgr_hook;
 	needs_fmgr_hook = needs_hook;
 	next_call_hook = fmgr_hook;
@@ -224,8 +227,16 @@ language_forbid_deferring(bool forbid)
 }
 
 bool
-language_binds(Oid *submitter)
+language_may_serve(Oid submitter)
 {
-	*submitter = bound_to;
-	return OidIsValid(bound_to);
+	return !OidIsValid(bound_to) || bound_to == submitter;
+}
+
+/* counted when the role changes, since it is not for nothing everywhere */
+bool
+language_worker_may_serve(Oid submitter)
+{
+	if (OidIsValid(watched) && submitter != watched && settings_count_unknown() > settings_known)
+		bind_process();
+	return language_may_serve(submitter);
 }

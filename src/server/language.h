@@ -23,7 +23,13 @@ extern void language_unwatch(void);
 /* from now on, or no longer, SET CONSTRAINTS DEFERRED is an ERROR */
 extern void language_forbid_deferring(bool forbid);
 
-/* whether this process can serve one role only, and which; for good */
-extern bool language_binds(Oid *submitter);
+/* false: this process belongs to another role, for good */
+extern bool language_may_serve(Oid submitter);
+
+/*
+ * The same for a worker, which is easily replaced: it belongs to a role also when
+ * that left names of settings behind.
+ */
+extern bool language_worker_may_serve(Oid submitter);
 
 #endif

@@ -29,6 +29,21 @@ lock(GucContext context)
 	}
 }
 
+int
+settings_count_unknown(void)
+{
+	struct config_generic **all;
+	int			total;
+	int			count = 0;
+	int			i;
+
+	all = compat_all_settings(&total);
+	for (i = 0; i < total; i++)
+		if (all[i]->flags & GUC_CUSTOM_PLACEHOLDER)
+			count++;
+	return count;
+}
+
 void
 settings_lock(void)
 {

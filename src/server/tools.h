@@ -45,10 +45,11 @@ typedef struct ToolResult
 extern void tools_run(ToolRun *run, ToolResult *result);
 
 /*
- * True when this process ran something that keeps data for the whole process:
- * it must serve nobody but *submitter any more (see language.h).  tools_run()
- * raises an ERROR for others.
+ * For a worker, before it runs the code of that role.  False: it should leave, and
+ * have another one do it.  Tools of another role left something for the whole
+ * process (see language.h), for which tools_run() may raise an ERROR, or tools of
+ * any role left it too large.
  */
-extern bool tools_tainted(Oid *submitter);
+extern bool tools_may_serve(Oid submitter);
 
 #endif

@@ -49,7 +49,7 @@ BEGIN
 	RETURN jsonb_build_object(
 		'users', concat_ws(' ', current_user, session_user, current_setting('role')),
 		'settings', (SELECT jsonb_object_agg(name, setting) FROM pg_settings WHERE name <> 'sandbox_exec.execution_id'),
-		'own settings', nullif(current_setting('evil.setting', true), ''),
+		'own settings', current_setting('evil.setting', true),
 		'lastval', last,
 		'locks', (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
 		'statements', (SELECT count(*) FROM pg_prepared_statements),
@@ -172,7 +172,7 @@ like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/internal fault $num
 
 # ------------------------------------------------------------ it is much or long
 
-fails('big', q{INSERT INTO app.effect VALUES ('big'); RETURN repeat('x', 100 * 1024 * 1024);},
+fails('big', q{INSERT INTO app.effect VALUES ('big'); RETURN repeat('x', 100 * 1024 * 1024 + (0 * random())::integer);},
 	{ code => 'result_too_large', detail => qr/1048576/ });
 fails('endless', q{SELECT repeat('x', 100 + 0 * generate_series(1, 1000000000))},
 	{ code => 'result_too_large' }, language => 'sql', returns => 'SETOF text');
@@ -237,7 +237,7 @@ works('sets_search_path', q{PERFORM set_config('search_path', 'evil', false); SE
 works('sets_settings', q{
 	SET work_mem = '64kB'; SET statement_timeout = '1ms'; SET lock_timeout = '1ms'; SET DateStyle = 'German';
 	SET TimeZone = 'Asia/Tokyo'; SET default_transaction_read_only = on; SET default_transaction_isolation = serializable;
-	SET row_security = off; SET synchronous_commit = off; SET enable_seqscan = off; SET evil.setting = 'here';
+	SET row_security = off; SET synchronous_commit = off; SET enable_seqscan = off;
 	SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY; SET bytea_output = 'escape'; SET client_min_messages = debug5;
 	SET application_name = 'evil'; SET idle_in_transaction_session_timeout = '1ms';
 	RETURN 'set';}, 'set');
@@ -349,6 +349,43 @@ for my $keeper (sort keys %keep)
 		expect_clean($keeper);
 	}
 }
+
+# The name of a setting stays in a process when its value has gone, and so does the
+# shape of each row that code selects.
+sub serves_next
+{
+	my ($what, @code) = @_;
+	$node->safe_psql('postgres', 'SELECT sandbox_exec.pause_queue()');
+	my @ids = map { enqueue($node, $_, role => 'alice', tools => "'{*}'") } @code;
+	push @ids, enqueue($node, 'return tools.trace()', role => 'bob', tools => "'{trace}'");
+	$node->safe_psql('postgres', 'SELECT sandbox_exec.resume_queue()');
+	my @rows = map { expect_terminal($node, $_, { status => 'succeeded', attempt_count => 1 }, $what) } @ids;
+	return map { $_->{result} } @rows;
+}
+my $worker = 'return tools.trace().worker';
+$clean->{worker} = trace()->{worker};
+my ($hers, $again, $his) = serves_next('a setting of her own', q{tools.sql.query{query = "SELECT set_config('evil.setting', 'here', false)"} } . $worker, $worker);
+is($again, $hers, 'a setting of her own: the same worker may serve her');
+# guarantee: not even the name of a setting is seen by somebody else
+isnt($his->{worker}, $hers, 'a setting of her own: but nobody else');
+is($his->{'own settings'}, undef, 'a setting of her own: who does not see that there was one');
+$clean->{worker} = $his->{worker};
+expect_clean('a setting of her own');
+
+my $shapes = q{
+	for i = 1, 100 do
+		local columns = {}
+		for c = 1, 1500 do columns[c] = ("1 AS c%s_%d_%d"):format(args, i, c) end
+		tools.sql.query{query = "SELECT " .. table.concat(columns, ",") .. " WHERE false"}
+	end
+	return tools.trace().worker};
+my %served;
+for (my $n = 1; keys %served < 2 && $n <= 20; $n++)
+{
+	$served{ wait_for_terminal($node, enqueue($node, $shapes, args => "'$n'", role => 'alice', tools => "'{*}'"))->{result} } = $n;
+}
+# guarantee: a process doesn't grow for ever by what code selects
+is(scalar(keys %served), 2, 'shapes of rows: a worker that has grown by them leaves');
 
 is(scalar(grep { !/internal fault|must leave|terminating/ } worker_complaints($node)), 0, 'no worker had anything to complain about')
   or diag(join "\n", worker_complaints($node));
