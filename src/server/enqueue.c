@@ -108,7 +108,8 @@ inherit(NullableDatum *request, Origin *origin, const char *parent)
 {
 	static SPIPlanPtr plan = NULL;
 	static Oid	types[] = {UUIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID};
-	static const RequestField fields[] = {REQUEST_OWNER, REQUEST_ORG_ID, REQUEST_THREAD_ID, REQUEST_TOOLS};
+	static const RequestField fields[] = {
+		REQUEST_OWNER, REQUEST_ORG_ID, REQUEST_THREAD_ID, REQUEST_TOOLS};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types)];
 	SpiRow		row;
