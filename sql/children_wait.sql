@@ -49,14 +49,16 @@ SELECT sandbox_exec._cancel(current_user::regrole, test.id('third'), NULL, NULL)
 SELECT sandbox_exec._suspend(test.id('parent'), test.token('parent'), NULL, false);
 COMMIT;
 SELECT test.claim('parent'), test.await('parent', 8, 'third');
+-- each was told once
+SELECT count(*) FROM sandbox_exec.execution WHERE parent_id IS NOT NULL AND finished_at IS NOT NULL AND NOT parent_told;
+SELECT sandbox_exec._promote(1000);
+SELECT count(*) FROM sandbox_exec.execution WHERE parent_id IS NOT NULL AND finished_at IS NOT NULL AND NOT parent_told;
 -- deleted before anybody told
 SELECT test.child('parent', 'fourth'), test.call_id('parent', 8) IS NOT NULL AS id;
 SELECT test.id('fourth') AS fourth \gset
-SELECT test.await('parent', 10, 'fourth'), test.suspend('parent');
-BEGIN;
+SELECT test.await('parent', 10, 'fourth');
 DELETE FROM sandbox_exec.execution WHERE id = :'fourth';
-SELECT sandbox_exec._promote(1000);
-COMMIT;
+SELECT test.suspend('parent');
 SELECT test.claim('parent');
 SELECT outcome, value ->> 'code' AS code, value ->> 'sqlstate' AS state, no FROM test.journal WHERE code = 'parent' AND seq = 10;
 
