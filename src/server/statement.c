@@ -21,6 +21,7 @@
 #include "compat.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
+#include "failure.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/params.h"
@@ -53,12 +54,40 @@ typedef struct RowSink
 	bool		truncated;		/* there was one more */
 } RowSink;
 
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* a row becomes an object, which has each name once */
+static void
+refuse_ambiguous_names(TupleDesc desc)
+{
+	const char **names = palloc(sizeof(char *) * (desc->natts + 1));
+	int			i;
+
+	for (i = 0; i < desc->natts; i++)
+		names[i] = NameStr(TupleDescAttr(desc, i)->attname);
+	qsort(names, desc->natts, sizeof(char *), compare_names);
+	for (i = 1; i < desc->natts; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column name \"%s\" is used more than once", names[i]),
+					 errdetail("Each row becomes an object, whose members need names of their own."),
+					 errhint("Give the columns names with AS.")));
+	pfree(names);
+}
+
 static void
 sink_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
 	RowSink    *sink = (RowSink *) self;
-	MemoryContext outside = MemoryContextSwitchTo(sink->memory);
+	MemoryContext outside;
 
+	refuse_ambiguous_names(desc);
+	outside = MemoryContextSwitchTo(sink->memory);
 	sink->desc = BlessTupleDesc(CreateTupleDescCopy(desc));
 	MemoryContextSwitchTo(outside);
 }
@@ -82,11 +111,10 @@ sink_receive(TupleTableSlot *slot, DestReceiver *self)
 	json = DatumGetTextPP(DirectFunctionCall1(row_to_json, HeapTupleGetDatum(row)));
 	if (sink->json.len + VARSIZE_ANY_EXHDR(json) > MAX_RESULT_BYTES)
 		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				(errcode(SQLSTATE_TOO_LARGE),
 				 errmsg("the result is too large"),
 				 errdetail("After " INT64_FORMAT " rows it has more than %d bytes as JSON.",
-						   sink->count, MAX_RESULT_BYTES),
-				 errhint("Ask for fewer rows or columns.")));
+						   sink->count, MAX_RESULT_BYTES)));
 	if (sink->count++ > 0)
 		appendStringInfoChar(&sink->json, ',');
 	appendBinaryStringInfo(&sink->json, VARDATA_ANY(json), VARSIZE_ANY_EXHDR(json));
