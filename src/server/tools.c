@@ -211,6 +211,7 @@ run_contained(Attempt *attempt)
 	containment_put_on(containment);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run_function(attempt, tuple);
+	attempt->run->tells_nobody |= containment_was_quiet(attempt->run->function);
 	PopActiveSnapshot();
 	if (attempt->failure == NULL)
 		containment_take_off();
