@@ -30,6 +30,8 @@ SELECT test.query('VALUES (1), (2)');
 SELECT test.query('SELECT FROM note WHERE false');
 SELECT test.query('SHOW transaction_read_only');
 SELECT test.query('TABLE note; -- and a comment');
+SELECT test.query('SELECT 1 AS a, 2 AS b, 3 AS a');
+SELECT test.execute('UPDATE note SET body = body WHERE id = 1 RETURNING id, id');
 -- parameters, typed by the statement
 SELECT test.query('SELECT id FROM note WHERE id = $1 OR body = $2 ORDER BY id', '[1, "note 3"]');
 SELECT test.query('SELECT $1::bigint AS a, $2 AS b, $3::text[] AS c, $4::jsonb AS d, $5::date + 1 AS e, $6::boolean AS f, $7::regress_tools.mood AS g',

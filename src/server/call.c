@@ -203,7 +203,7 @@ heed_interruption(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_ADMIN_SHUTDOWN),
 				 errmsg("canceling tool because its worker must leave")));
-	(void) slot_take_attention();
+	slot_put_off_attention();
 }
 
 /* ------------------------------------------------------------------ all of it */

@@ -57,6 +57,7 @@ typedef struct Outside
 	bool		session_user_is_superuser;
 	Oid			role;			/* of SET ROLE; InvalidOid: none */
 	bool		role_is_superuser;
+	Oid			quiet;			/* see containment_note_quiet() */
 	int			settings;		/* nest level; 0: not put on */
 	int			temporaries;	/* objects in the session's temporary schema */
 } Outside;
@@ -299,6 +300,18 @@ containment_leave(void)
 	restore_identity();
 	forget_session_state();
 	outside.valid = false;
+}
+
+void
+containment_note_quiet(Oid function)
+{
+	outside.quiet = function;
+}
+
+bool
+containment_was_quiet(Oid function)
+{
+	return outside.quiet == function;
 }
 
 bool

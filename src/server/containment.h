@@ -41,6 +41,14 @@ extern void containment_take_off(void);
 /* identity, advisory locks, sequences, random seed: as if it had not run */
 extern void containment_leave(void);
 
+/*
+ * That function of ours, though VOLATILE, told nobody this time; InvalidOid: it
+ * may have.  Whether it was the last that said so; to be asked about a tool
+ * itself, for others that it calls may have told somebody.
+ */
+extern void containment_note_quiet(Oid function);
+extern bool containment_was_quiet(Oid function);
+
 /* a tool is on this session's stack */
 extern bool containment_in_tool(void);
 

@@ -10,6 +10,10 @@
 #ifndef SANDBOX_EXEC_FAILURE_H
 #define SANDBOX_EXEC_FAILURE_H
 
+/* how our own functions say that there is no such thing, or too much of it */
+#define SQLSTATE_NOT_FOUND MAKE_SQLSTATE('S', 'X', '0', '0', '3')
+#define SQLSTATE_TOO_LARGE MAKE_SQLSTATE('S', 'X', '0', '0', '5')
+
 typedef struct Failure
 {
 	const char *code;			/* tool_failed and the others of docs/reference.md */

@@ -19,6 +19,9 @@ static WorkerSlot *self = NULL;
 /* it leaves claims behind: for good, whatever it is told later */
 static bool leaves_claims = false;
 
+/* attention that was taken, and not given yet */
+static bool put_off = false;
+
 /* the tool that ends it */
 static char stubborn[REASON_SIZE];
 
@@ -169,15 +172,22 @@ slot_leave(void)
 bool
 slot_take_attention(void)
 {
-	bool		wanted;
+	bool		wanted = put_off;
 
+	put_off = false;
 	if (!self->attention)
-		return false;
+		return wanted;
 	lock();
-	wanted = self->attention;
+	wanted |= self->attention;
 	self->attention = false;
 	unlock();
 	return wanted;
+}
+
+void
+slot_put_off_attention(void)
+{
+	put_off = slot_take_attention();
 }
 
 bool

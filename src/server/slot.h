@@ -39,6 +39,9 @@ extern void slot_leave(void);
 /* true once after a cancel hit one of its claims */
 extern bool slot_take_attention(void);
 
+/* take it, and have slot_take_attention() say so the next time */
+extern void slot_put_off_attention(void);
+
 /*
  * It must leave, or a cancel hit one of its claims: interrupt what it does.
  * For signal handlers; false in a process that is no worker.

@@ -19,11 +19,14 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
+#include "containment.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
+#include "failure.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/params.h"
+#include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "statement.h"
@@ -31,6 +34,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 
 PG_FUNCTION_INFO_V1(sql_query_v1);
 PG_FUNCTION_INFO_V1(sql_execute_v1);
@@ -51,14 +55,43 @@ typedef struct RowSink
 	int64		count;
 	int64		max_rows;		/* stop after so many; -1: take all */
 	bool		truncated;		/* there was one more */
+	bool		tells_nobody;	/* the statement has no way to NOTIFY */
 } RowSink;
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* a row becomes an object, which has each name once */
+static void
+refuse_ambiguous_names(TupleDesc desc)
+{
+	const char **names = palloc(sizeof(char *) * (desc->natts + 1));
+	int			i;
+
+	for (i = 0; i < desc->natts; i++)
+		names[i] = NameStr(TupleDescAttr(desc, i)->attname);
+	qsort(names, desc->natts, sizeof(char *), compare_names);
+	for (i = 1; i < desc->natts; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column name \"%s\" is used more than once", names[i]),
+					 errdetail("Each row becomes an object, whose members need names of their own."),
+					 errhint("Give the columns names with AS.")));
+	pfree(names);
+}
 
 static void
 sink_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
 	RowSink    *sink = (RowSink *) self;
-	MemoryContext outside = MemoryContextSwitchTo(sink->memory);
+	MemoryContext outside;
 
+	refuse_ambiguous_names(desc);
+	outside = MemoryContextSwitchTo(sink->memory);
 	sink->desc = BlessTupleDesc(CreateTupleDescCopy(desc));
 	MemoryContextSwitchTo(outside);
 }
@@ -82,11 +115,10 @@ sink_receive(TupleTableSlot *slot, DestReceiver *self)
 	json = DatumGetTextPP(DirectFunctionCall1(row_to_json, HeapTupleGetDatum(row)));
 	if (sink->json.len + VARSIZE_ANY_EXHDR(json) > MAX_RESULT_BYTES)
 		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				(errcode(SQLSTATE_TOO_LARGE),
 				 errmsg("the result is too large"),
 				 errdetail("After " INT64_FORMAT " rows it has more than %d bytes as JSON.",
-						   sink->count, MAX_RESULT_BYTES),
-				 errhint("Ask for fewer rows or columns.")));
+						   sink->count, MAX_RESULT_BYTES)));
 	if (sink->count++ > 0)
 		appendStringInfoChar(&sink->json, ',');
 	appendBinaryStringInfo(&sink->json, VARDATA_ANY(json), VARSIZE_ANY_EXHDR(json));
@@ -224,6 +256,21 @@ refuse_superuser(void)
 				 errhint("Submit executions as a role with just the rights that the code needs.")));
 }
 
+/* a query that calls only what is STABLE or IMMUTABLE, views included */
+static bool
+tells_nobody(SPIPlanPtr plan)
+{
+	ListCell   *source;
+	ListCell   *query;
+
+	foreach(source, SPI_plan_get_plan_sources(plan))
+		foreach(query, ((CachedPlanSource *) lfirst(source))->query_list)
+			if (lfirst_node(Query, query)->commandType != CMD_SELECT ||
+				contain_volatile_functions(lfirst(query)))
+				return false;
+	return true;
+}
+
 /* run it; the number of rows that it concerned */
 static uint64
 run_statement(const char *query, Jsonb *params, RowSink *sink)
@@ -240,6 +287,7 @@ run_statement(const char *query, Jsonb *params, RowSink *sink)
 	plan = SPI_prepare(query, count, types);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare a statement: %s", SPI_result_code_string(SPI_result));
+	sink->tells_nobody = tells_nobody(plan);
 	rc = SPI_execute_plan_extended(plan, &options);
 	if (rc < 0)
 		ereport(ERROR,
@@ -299,6 +347,7 @@ sql_query_v1(PG_FUNCTION_ARGS)
 	run_statement(query, params_argument(fcinfo), &sink);
 	result = answer(psprintf("{\"rows\": %s, \"truncated\": %s}", sink.json.data, sink.truncated ? "true" : "false"));
 	SPI_finish();
+	containment_note_quiet(sink.tells_nobody ? fcinfo->flinfo->fn_oid : InvalidOid);
 	return result;
 }
 

@@ -46,9 +46,6 @@
 static int	runs = 0;
 static Size memory_before;		/* the first of them */
 
-/* how trusted tools say that there is no such thing (src/sql) */
-#define SQLSTATE_NOT_FOUND MAKE_SQLSTATE('S', 'X', '0', '0', '3')
-
 /* one attempt to run it */
 typedef struct Attempt
 {
@@ -214,6 +211,7 @@ run_contained(Attempt *attempt)
 	containment_put_on(containment);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run_function(attempt, tuple);
+	attempt->run->tells_nobody |= containment_was_quiet(attempt->run->function);
 	PopActiveSnapshot();
 	if (attempt->failure == NULL)
 		containment_take_off();
@@ -298,7 +296,7 @@ size_failure(const ToolRun *run, const ErrorData *error)
 	Failure		failure = {"result_too_large"};
 
 	failure.message = psprintf("the result of tool \"%s\" is too large", run->name);
-	failure.detail = error->detail;
+	failure.detail = error->detail ? error->detail : error->message;
 	failure.hint = "What it did is undone. Ask for less at a time.";
 	return failure_text(run->name, &failure);
 }
@@ -326,12 +324,24 @@ not_found_failure(const ToolRun *run, const ErrorData *error)
 	return failure_text(run->name, &failure);
 }
 
+/*
+ * Beyond what we let through, or beyond what jsonb can hold: an ERROR of that kind
+ * without a context was raised when the function had returned.
+ */
+static bool
+is_too_large(const Attempt *attempt, const ErrorData *error)
+{
+	return attempt->invocation.too_large || error->sqlerrcode == SQLSTATE_TOO_LARGE ||
+		(error->sqlerrcode == ERRCODE_PROGRAM_LIMIT_EXCEEDED && error->context == NULL &&
+		 !attempt->converting);
+}
+
 static char *
 describe(const Attempt *attempt, ErrorData *error)
 {
 	const ToolRun *run = attempt->run;
 
-	if (attempt->invocation.too_large)
+	if (is_too_large(attempt, error))
 		return size_failure(run, error);
 	if (run->containment.trusted && error->sqlerrcode == SQLSTATE_NOT_FOUND)
 		return not_found_failure(run, error);

@@ -38,8 +38,8 @@ FROM (VALUES
     ('executions.wait', 'sandbox_exec._executions_wait(uuid)',
      'Waits until an execution that this one enqueued has ended, and returns status, result and output.'),
     ('sql.query', 'sandbox_exec._sql_query(text, jsonb, integer)',
-     'Runs one SQL query that only reads, with values for $1, $2, ... in params. Returns {rows, truncated}; '
-     'truncated is true when there are more than max_rows.'),
+     'Runs one SQL query in a read-only transaction, with values for $1, $2, ... in params. Returns {rows, truncated}; '
+     'truncated is true when there are more than max_rows. Each column needs a name of its own.'),
     ('sql.execute', 'sandbox_exec._sql_execute(text, jsonb)',
      'Runs one SQL statement, with values for $1, $2, ... in params. Returns {rows_affected, rows}.')
 ) b(name, function, description);

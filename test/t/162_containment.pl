@@ -177,6 +177,10 @@ fails('big', q{INSERT INTO app.effect VALUES ('big'); RETURN repeat('x', 100 * 1
 fails('endless', q{SELECT repeat('x', 100 + 0 * generate_series(1, 1000000000))},
 	{ code => 'result_too_large' }, language => 'sql', returns => 'SETOF text');
 
+# more than jsonb can hold, long before it is measured
+fails('huge', q{RETURN repeat('x', 270 * 1024 * 1024 + (0 * random())::integer);},
+	{ code => 'result_too_large', detail => qr/jsonb string/ });
+
 tool_timeout('150 ms');
 fails('sleeps', q{INSERT INTO app.effect VALUES ('sleeps'); PERFORM pg_sleep(600);},
 	{ code => 'tool_timeout', message => qr/150 ms/ });

@@ -15,7 +15,6 @@ my $node = new_node(
 sandbox_exec.workers = 1
 sandbox_exec.lease = '1 h'
 wal_writer_delay = '10 s'
-log_min_messages = log
 });
 
 $node->safe_psql('postgres', q{
@@ -33,10 +32,16 @@ BEGIN
 	PERFORM app.tell(what);
 	RAISE 'failed';
 END $$;
+CREATE VIEW app.telling AS SELECT app.tell('it')::text AS told;
+CREATE FUNCTION app.queries() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM app.tell('it');
+	PERFORM sandbox_exec._sql_query('SELECT 1');
+END $$;
 CREATE FUNCTION app.look() RETURNS integer LANGUAGE sql STABLE AS 'SELECT 1';
 RESET ROLE;
 SELECT sandbox_exec.register_tool('app.tell(text)', 'app.tell'), sandbox_exec.register_tool('app.look()', 'app.look'),
-	sandbox_exec.register_tool('app.fail(text)', 'app.fail');
+	sandbox_exec.register_tool('app.fail(text)', 'app.fail'), sandbox_exec.register_tool('app.queries()', 'app.queries');
 });
 
 # guarantee: a message is sent once for each call that the code makes
@@ -77,9 +82,13 @@ sub unflushed_after
 	return scalar(() = $got =~ /^t$/mg);
 }
 is(unflushed_after('app.tell', '{"what": "it"}'), 0, 'after a call that may have told somebody all is on disk');
-is(unflushed_after('sql.query', '{"query": "SELECT 1"}'), 0, 'a query may have');
+is(unflushed_after('sql.query', qq({"query": "$_"})), 0, "$_ may have")
+  for q{SELECT app.tell(''it'')}, 'TABLE app.telling', q{EXPLAIN ANALYZE SELECT app.tell(''it'')},
+  q{SELECT sandbox_exec._sql_query(''SELECT 1''), app.tell(''it'')};
+is(unflushed_after('app.queries', '{}'), 0, 'and so may a function that runs a query');
 cmp_ok(unflushed_after($_->[0], $_->[1]), '>', 10, "$_->[0] is not waited for")
-  for [ 'app.look', '{}' ], [ 'workspace.get', '{"key": "x"}' ], [ 'app.fail', '{"what": "nothing"}' ];
+  for [ 'app.look', '{}' ], [ 'workspace.get', '{"key": "x"}' ],
+  [ 'sql.query', '{"query": "SELECT count(*) FROM pg_class WHERE relname LIKE $1", "params": ["pg%"]}' ], [ 'app.fail', '{"what": "nothing"}' ];
 
 $node->stop;
 done_testing();
