@@ -202,6 +202,12 @@ SELECT test.tool('int4_is', $$DECLARE result text; BEGIN EXECUTE 'SELECT pg_type
                  'plpgsql', 'text');
 SELECT pg_typeof(NULL::int4) AS ours, test.run('regress_bob', 'int4_is');
 SELECT left(test.run('regress_alice', 'temp_type'), 17), left(test.run('regress_alice', 'temp_function'), 17);
+CREATE FUNCTION pg_temp.ours() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+SELECT test.tool('temp_swap', $$
+    DROP FUNCTION pg_temp.ours();
+    CREATE FUNCTION pg_temp.theirs() RETURNS integer LANGUAGE sql AS 'SELECT 2';$$, options => 'SECURITY DEFINER');
+SELECT left(test.run('regress_alice', 'temp_swap'), 17);
+DROP FUNCTION pg_temp.ours();
 DROP TABLE ours;
 DROP DOMAIN pg_temp.int4;
 SELECT test.run('regress_bob', 'traces');

@@ -31,6 +31,7 @@
 #include "catalog/pg_namespace.h"
 #include "commands/sequence.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "compat.h"
 #include "containment.h"
 #include "language.h"
@@ -59,7 +60,7 @@ typedef struct Outside
 	bool		role_is_superuser;
 	Oid			quiet;			/* see containment_note_quiet() */
 	int			settings;		/* nest level; 0: not put on */
-	int			temporaries;	/* objects in the session's temporary schema */
+	int64		temporaries;	/* sum_temporaries() */
 } Outside;
 
 static Outside outside;
@@ -161,16 +162,17 @@ restore_identity(void)
 
 /* ----------------------------------------------------- temporary objects */
 
-/* how many there are; -1 without a temporary schema */
-static int
-count_temporaries(void)
+/* another number for other objects; -1 without a temporary schema */
+static int64
+sum_temporaries(void)
 {
 	Oid			schema;
 	Oid			toast_schema;
 	Relation	rel;
 	ScanKeyData keys[2];
 	SysScanDesc scan;
-	int			count = 0;
+	HeapTuple	tuple;
+	int64		sum = 0;
 
 	GetTempNamespaceState(&schema, &toast_schema);
 	if (!OidIsValid(schema))
@@ -181,18 +183,18 @@ count_temporaries(void)
 	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
 				F_OIDEQ, ObjectIdGetDatum(schema));
 	scan = systable_beginscan(rel, DependReferenceIndexId, true, NULL, 2, keys);
-	while (HeapTupleIsValid(systable_getnext(scan)))
-		count++;
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		sum += 1 + (int64) hash_bytes_uint32(((Form_pg_depend) GETSTRUCT(tuple))->objid);
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	return count;
+	return sum;
 }
 
 static void
 refuse_temporaries(void)
 {
 	CommandCounterIncrement();
-	if (count_temporaries() != outside.temporaries)
+	if (sum_temporaries() != outside.temporaries)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("cannot create temporary objects in a tool")));
@@ -256,7 +258,7 @@ containment_enter(const Containment *tool)
 	outside.session_user_is_superuser = GetSessionUserIsSuperuser();
 	outside.role = GetCurrentRoleId();
 	outside.role_is_superuser = OidIsValid(outside.role) && superuser_arg(outside.role);
-	outside.temporaries = count_temporaries();
+	outside.temporaries = sum_temporaries();
 	outside.tool = tool;
 	outside.valid = true;
 
