@@ -37,7 +37,11 @@ struct Sandbox
 #define LATCH_EVENT 0
 #define POSTMASTER_EVENT 1
 
-static Sandbox *idle = NULL;
+/* runners that wait for the next execution of their domains, the last used first */
+#define KEPT_MAX 8
+
+static Sandbox *kept[KEPT_MAX];
+static int	kept_count = 0;
 static Sandbox *at_work = NULL;
 
 /*
@@ -49,9 +53,9 @@ end_at_exit(int code, Datum arg)
 {
 	if (at_work != NULL)
 		spawn_end(&at_work->process);
-	if (idle != NULL)
-		spawn_end(&idle->process);
-	at_work = idle = NULL;
+	at_work = NULL;
+	while (kept_count > 0)
+		spawn_end(&kept[--kept_count]->process);
 }
 
 static void
@@ -108,19 +112,33 @@ is_alive(Sandbox *sandbox)
 	return channel_pump(&sandbox->channel, &type, &payload) == CHANNEL_WAIT;
 }
 
+/* the one that is kept for that domain; NULL: there is none */
+static Sandbox *
+take_kept(Oid submitter, const char *owner)
+{
+	int			i;
+
+	for (i = 0; i < kept_count; i++)
+	{
+		Sandbox    *sandbox = kept[i];
+
+		if (sandbox->submitter != submitter || strcmp(sandbox->owner, owner) != 0)
+			continue;
+		kept_count--;
+		memmove(&kept[i], &kept[i + 1], sizeof(Sandbox *) * (kept_count - i));
+		return sandbox;
+	}
+	return NULL;
+}
+
 Sandbox *
 sandbox_acquire(Oid submitter, const char *owner, const char **reason)
 {
-	Sandbox    *kept = idle;
-
-	if (kept != NULL && kept->submitter == submitter &&
-		strcmp(kept->owner, owner) == 0 && is_alive(kept))
-	{
-		idle = NULL;
-		at_work = kept;
-		return kept;
-	}
-	sandbox_drop_idle();
+	at_work = take_kept(submitter, owner);
+	if (at_work != NULL && is_alive(at_work))
+		return at_work;
+	if (at_work != NULL)
+		sandbox_end(at_work, NULL);
 	register_end_at_exit();
 	at_work = start(submitter, owner, reason);
 	return at_work;
@@ -256,9 +274,11 @@ sandbox_runtime_version(const Sandbox *sandbox)
 void
 sandbox_keep(Sandbox *sandbox)
 {
-	sandbox_drop_idle();
+	sandbox_keep_at_most(KEPT_MAX - 1);
 	at_work = NULL;
-	idle = sandbox;
+	memmove(&kept[1], &kept[0], sizeof(Sandbox *) * kept_count);
+	kept[0] = sandbox;
+	kept_count++;
 }
 
 static void
@@ -332,11 +352,8 @@ sandbox_end(Sandbox *sandbox, SandboxDeath *death)
 }
 
 void
-sandbox_drop_idle(void)
+sandbox_keep_at_most(int count)
 {
-	Sandbox    *dropped = idle;
-
-	idle = NULL;
-	if (dropped != NULL)
-		sandbox_end(dropped, NULL);
+	while (kept_count > count)
+		sandbox_end(kept[--kept_count], NULL);
 }

@@ -3,8 +3,9 @@
  *		One runner at work: acquire, run, wait, give back or end.
  *
  * A runner serves one trust domain (submitter, owner) for its whole life.  One
- * that is given back whole is kept for the next execution of the same domain;
- * one that was killed, misbehaved or grew large is not.
+ * that is given back whole is kept for the next execution of the same domain,
+ * a few of different domains beside one another; one that was killed, misbehaved or
+ * grew large is not.
  */
 #ifndef SANDBOX_EXEC_SANDBOX_H
 #define SANDBOX_EXEC_SANDBOX_H
@@ -68,7 +69,7 @@ extern void sandbox_keep(Sandbox *sandbox);
 /* kill it and say what it died of, if it had died before */
 extern void sandbox_end(Sandbox *sandbox, SandboxDeath *death);
 
-/* kill the idle one, if there is one */
-extern void sandbox_drop_idle(void);
+/* kill those that are kept, but for the last used ones */
+extern void sandbox_keep_at_most(int count);
 
 #endif

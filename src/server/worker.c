@@ -185,6 +185,8 @@ idle(Worker *worker)
 		slot_holds(false);
 	if (idle_for_too_long(worker, now))
 		return false;
+	if (TimestampDifferenceExceeds(worker->idle_since, now, PAUSE_MS))
+		sandbox_keep_at_most(1);
 	if (outcome_enough() || slot_idle())
 		nap(time_to_sleep(worker, now));
 	return true;
@@ -256,7 +258,7 @@ work(Worker *worker)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
-			sandbox_drop_idle();	/* it was started with the old settings */
+			sandbox_keep_at_most(0);	/* they were started with the old settings */
 		}
 		MemoryContextSwitchTo(worker->batch_memory);
 		MemoryContextReset(worker->batch_memory);
@@ -290,6 +292,6 @@ sandbox_exec_worker_main(Datum arg)
 		slot_holds(false);
 	if (worker.found)
 		slot_leaves_work();
-	sandbox_drop_idle();
+	sandbox_keep_at_most(0);
 	proc_exit(0);
 }
