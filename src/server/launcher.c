@@ -225,11 +225,11 @@ make_room(TimestampTz now, bool for_another)
 }
 
 /*
- * Reserve a place for one more worker; false when there is nothing to start.
+ * Reserve a place for one more worker; false: nobody is in need, or there is none.
  * Everything is decided under the lock; registering happens outside of it.
  */
 static bool
-reserve(int *index, int *worker_no, Oid *database)
+reserve(int *index, int *worker_no, Oid *database, bool *in_need)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	DatabaseSlot *needy;
@@ -244,6 +244,7 @@ reserve(int *index, int *worker_no, Oid *database)
 	needy = most_in_need(now, &its_workers);
 	if (needy != NULL && shmem_wake_worker(needy->database))
 		needy = NULL;			/* an idle or starting one will see to it */
+	*in_need = needy != NULL;
 	if (needy != NULL && census.total < budget && census.free_slot >= 0)
 	{
 		WorkerSlot *slot = &shared->workers[census.free_slot];
@@ -289,8 +290,9 @@ start_workers(void)
 	int			index;
 	int			worker_no;
 	Oid			database;
+	bool		in_need = true;
 
-	while (guc_enabled && reserve(&index, &worker_no, &database))
+	while (guc_enabled && reserve(&index, &worker_no, &database, &in_need))
 	{
 		worker_describe(&worker, index, worker_no);
 		if (!RegisterDynamicBackgroundWorker(&worker, &handles[index]))
@@ -301,6 +303,8 @@ start_workers(void)
 		}
 		shmem_set_reason(HEALTH_WORKER_START, NULL);
 	}
+	if (!in_need)				/* whoever could not be started was done without */
+		shmem_set_reason(HEALTH_WORKER_START, NULL);
 }
 
 /* too many after the budget was lowered: some leave */
@@ -329,8 +333,7 @@ trim_workers(void)
 
 /*
  * ms until some database may want a worker without anybody saying so.  One that
- * has work and got no worker is looked at again soon: no commit needs to say so
- * once more.
+ * has work and got no worker is looked at again soon: no commit says so once more.
  */
 static long
 time_to_sleep(TimestampTz next_rescan)
