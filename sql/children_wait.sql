@@ -49,15 +49,14 @@ SELECT sandbox_exec._cancel(current_user::regrole, test.id('third'), NULL, NULL)
 SELECT sandbox_exec._suspend(test.id('parent'), test.token('parent'), NULL, false);
 COMMIT;
 SELECT test.claim('parent'), test.await('parent', 8, 'third');
--- each was told
-DO $$ BEGIN PERFORM sandbox_exec._promote(1000); END $$;
-SELECT count(*) FROM sandbox_exec.execution WHERE parent_id IS NOT NULL AND finished_at IS NOT NULL AND NOT parent_told;
 -- deleted before anybody told
 SELECT test.child('parent', 'fourth'), test.call_id('parent', 8) IS NOT NULL AS id;
 SELECT test.id('fourth') AS fourth \gset
-SELECT test.await('parent', 10, 'fourth');
+SELECT test.await('parent', 10, 'fourth'), test.suspend('parent');
+BEGIN;
 DELETE FROM sandbox_exec.execution WHERE id = :'fourth';
-SELECT test.suspend('parent');
+SELECT sandbox_exec._promote(1000);
+COMMIT;
 SELECT test.claim('parent');
 SELECT outcome, value ->> 'code' AS code, value ->> 'sqlstate' AS state, no FROM test.journal WHERE code = 'parent' AND seq = 10;
 

@@ -5,7 +5,6 @@ SELECT sandbox_exec.register_tool(NULL, 'shop.order', 'Orders something.', '{"ty
     "properties": {"item": {"type": "string"}, "count": {"type": "integer", "minimum": 1}, "colour": {"enum": ["red", "blue"]},
                    "size": {"type": ["string", "null"], "pattern": "x"}}}', kind => 'external');
 SELECT sandbox_exec.register_tool(NULL, 'shop.any', kind => 'external', requires_approval => true);
-SELECT sandbox_exec.register_tool(NULL, 'shop.any', kind => 'external');
 SELECT name, kind, function, description, arguments IS NOT NULL AS arguments, requires_approval, available
 FROM sandbox_exec.tools WHERE kind = 'external' ORDER BY name;
 SELECT sandbox_exec.register_tool(NULL, 'shop.any', kind => 'external');

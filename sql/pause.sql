@@ -80,8 +80,8 @@ SELECT args, test.wrong('ask', args) FROM unnest(ARRAY['{}', '{"message": 1}', '
     '{"message": "m", "url": 1}', '{"message": "m", "expires": 0}', '{"message": "m", "expires": "1 d"}',
     '{"message": "m", "expires": 31536001}']::jsonb[]) args;
 SELECT length(test.wrong('ask', jsonb_build_object('message', repeat('x', 10001)))) < 100 AS long;
-SELECT schema, test.wrong('ask', jsonb_build_object('message', 'm', 'schema', schema)) FROM unnest(ARRAY['1', 'null', '{"type": "array"}',
-    '{"properties": 1}', '{"required": "a"}', '{"required": [1]}', '{"oneOf": []}', '{"properties": {"a": 1}}',
+SELECT schema, test.wrong('ask', jsonb_build_object('message', 'm', 'schema', schema)) FROM unnest(ARRAY['[]', 'null', '{"type": "array"}',
+    '{"properties": []}', '{"required": "a"}', '{"required": [1]}', '{"oneOf": []}', '{"properties": {"a": 1}}',
     '{"properties": {"a": {"type": "date"}}}', '{"properties": {"a": {"type": ["string", "null"]}}}', '{"properties": {"a": {"enum": []}}}',
     '{"properties": {"a": {"minLength": "1"}}}', '{"properties": {"a": {"pattern": "x"}}}', '{"additionalProperties": {}}']::jsonb[]) schema;
 SELECT args, test.wrong('sleep', args) FROM unnest(ARRAY[NULL, '{}', '{"seconds": -1}', '{"seconds": "1"}', '{"seconds": null}',
@@ -105,9 +105,6 @@ SELECT test.wrong('ask', '{"message": "sign", "url": "https://example.com/sign?i
 SELECT test.wrong('ask', '{"message": "m", "schema": {"title": "t", "description": "d", "required": [], "additionalProperties": false, "properties":
     {"a": {"type": "string", "title": "t", "description": "d", "default": "", "format": "email", "minLength": 1, "maxLength": 9},
      "b": {"type": "number", "minimum": 0, "maximum": 9.5}, "c": {"enum": ["x", 1, null], "enumNames": []}, "d": {}}}}');
--- Lua's one empty table is an object where one is wanted
-SELECT schema, test.wrong('ask', jsonb_build_object('message', 'e', 'schema', schema))
-FROM unnest(ARRAY['[]', '{"properties": []}', '{"properties": {"a": []}}']::jsonb[]) schema;
 SELECT message, url, schema IS NULL AS no_schema FROM sandbox_exec.pending WHERE execution_id = test.id('wrong') ORDER BY requested_at;
 
 -- a short sleep is over at once for executors outside, which sleep themselves

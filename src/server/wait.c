@@ -54,9 +54,7 @@ look_at_state(void *arg, const Caller *caller, MemoryContext outside)
 	Wait	   *wait = arg;
 	SpiRow		row;
 
-	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status OPERATOR(pg_catalog.=) 'paused' "
-				   "AND EXISTS (SELECT FROM sandbox_exec.pause p WHERE p.execution_id OPERATOR(pg_catalog.=) e.id "
-				   "AND p.outcome IS NULL AND p.kind OPERATOR(pg_catalog.=) ANY ('{ask,approval,external}')) AS settled, "
+	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status OPERATOR(pg_catalog.=) 'paused' AS settled, "
 				   "e.xmin AS writer FROM sandbox_exec.execution e "
 				   "WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
 			wait, caller);

@@ -29,9 +29,6 @@ BEGIN
             NULL, NULL);
     ELSIF name = 'executions.wait' THEN
         verdict := NULL;
-    ELSIF t.kind = 'external' AND approved THEN
-        value := sandbox_exec._call_error('tool_not_found', format('tool "%s" is another one than was approved', name), name,
-            'It was a function of this database, and is external now.', 'Call it again.');
     ELSIF t.kind = 'external' THEN
         value := sandbox_exec._external_problem(name, t.arguments_schema, args);
         IF value IS NULL THEN

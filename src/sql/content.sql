@@ -11,11 +11,6 @@
  * and passed over where an application has registered it for a tool.
  */
 
--- Lua has one empty table, which is a list in JSON: where an object is wanted it is one
-CREATE FUNCTION sandbox_exec._table(value jsonb) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value = '[]' THEN '{}' ELSE value END;
-
 -- what is wrong with a schema, as a sentence; null: nothing
 CREATE FUNCTION sandbox_exec._schema_problem(schema jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -23,13 +18,13 @@ AS $$
 DECLARE
     problem text;
 BEGIN
-    IF jsonb_typeof(schema) <> 'object' AND schema <> '[]' THEN
+    IF jsonb_typeof(schema) <> 'object' THEN
         RETURN 'A schema is an object.';
     ELSIF octet_length(schema::text) > 65536 THEN
         RETURN format('It has %s bytes as text; the limit is 65536.', octet_length(schema::text));
     ELSIF coalesce(schema -> 'type', '"object"') <> '"object"' THEN
         RETURN 'Its type has to be "object".';
-    ELSIF jsonb_typeof(schema -> 'properties') <> 'object' AND schema -> 'properties' <> '[]' THEN
+    ELSIF jsonb_typeof(schema -> 'properties') <> 'object' THEN
         RETURN 'Its properties have to be an object.';
     ELSIF jsonb_typeof(schema -> 'additionalProperties') <> 'boolean' THEN
         RETURN 'Its additionalProperties have to be true or false.';
@@ -38,11 +33,11 @@ BEGIN
         RETURN 'What is required has to be a list of names.';
     END IF;
     SELECT format('The keyword "%s" is not supported.', k) INTO problem
-    FROM jsonb_object_keys(sandbox_exec._table(schema)) k
+    FROM jsonb_object_keys(schema) k
     WHERE k NOT IN ('type', 'required', 'properties', 'additionalProperties', 'title', 'description', '$schema') LIMIT 1;
     IF NOT FOUND THEN
         SELECT format('The property "%s" %s.', p.key, sandbox_exec._rule_problem(p.value)) INTO problem
-        FROM jsonb_each(sandbox_exec._table(coalesce(schema -> 'properties', '{}'))) p
+        FROM jsonb_each(coalesce(schema -> 'properties', '{}')) p
         WHERE sandbox_exec._rule_problem(p.value) IS NOT NULL LIMIT 1;
     END IF;
     RETURN problem;
@@ -56,9 +51,7 @@ AS $$
 DECLARE
     wrong text;
 BEGIN
-    IF rule = '[]' THEN
-        RETURN NULL;
-    ELSIF jsonb_typeof(rule) <> 'object' THEN
+    IF jsonb_typeof(rule) <> 'object' THEN
         RETURN 'is not described by an object';
     ELSIF coalesce(rule ->> 'type', 'string') NOT IN ('string', 'number', 'integer', 'boolean', 'array', 'object', 'null') THEN
         RETURN format('has the unknown type %s', rule -> 'type');
@@ -94,8 +87,7 @@ BEGIN
         RETURN format('must be of type %s, not %s', wanted, kind);
     ELSIF wanted = 'integer' AND value::numeric <> trunc(value::numeric) THEN
         RETURN 'must be of type integer, without a fraction';
-    ELSIF jsonb_typeof(rule -> 'enum') = 'array'
-          AND NOT EXISTS (SELECT FROM jsonb_array_elements(rule -> 'enum') v(allowed) WHERE v.allowed = _value_problem.value) THEN
+    ELSIF jsonb_typeof(rule -> 'enum') = 'array' AND NOT rule -> 'enum' @> jsonb_build_array(value) THEN
         RETURN format('must be one of %s', rule -> 'enum');
     ELSIF kind = 'string' AND length(value #>> '{}') < sandbox_exec._number_in(rule, 'minLength') THEN
         RETURN format('must have at least %s characters', rule ->> 'minLength');

@@ -15,10 +15,7 @@ DECLARE
 BEGIN
     FOR p IN
         SELECT x.call_id, x.kind, x.child_id FROM sandbox_exec.pause x
-        WHERE x.execution_id = _answer_due_of.id AND x.outcome IS NULL
-              AND (x.due_at <= now
-                   OR x.kind = 'child' AND NOT EXISTS (SELECT FROM sandbox_exec.execution c
-                                                       WHERE c.id = x.child_id AND c.finished_at IS NULL))
+        WHERE x.execution_id = _answer_due_of.id AND x.outcome IS NULL AND (x.due_at <= now OR x.kind = 'child')
         ORDER BY x.due_at, x.seq
     LOOP
         IF p.kind = 'child' THEN
@@ -70,37 +67,7 @@ BEGIN
 END
 $$;
 
-/*
- * These executions have ended: answer the pauses of their parents.  A parent that
- * somebody holds is left, and so is its child: parent_told is set when nobody
- * waits for it any more, and until then promote() looks again.
- */
-CREATE FUNCTION sandbox_exec._answer_parents(children uuid[]) RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
-DECLARE
-    now CONSTANT timestamptz := clock_timestamp();
-    answered CONSTANT bigint := sandbox_exec._answer_due(ARRAY(
-        SELECT p.execution_id FROM sandbox_exec.pause p
-        WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children)), now);
-    told bigint;
-BEGIN
-    UPDATE sandbox_exec.execution e SET parent_told = true
-    WHERE e.id = ANY (ARRAY(
-        SELECT c.id FROM sandbox_exec.execution c
-        WHERE c.id = ANY (children) AND c.finished_at IS NOT NULL
-              AND NOT EXISTS (SELECT FROM sandbox_exec.pause p
-                              WHERE p.child_id = c.id AND p.kind = 'child' AND p.outcome IS NULL)
-        ORDER BY c.id FOR NO KEY UPDATE SKIP LOCKED));
-    GET DIAGNOSTICS told = ROW_COUNT;
-    IF told < cardinality(children) THEN
-        PERFORM sandbox_exec._work_due(now + interval '1 s');
-    END IF;
-    RETURN answered;
-END
-$$;
-
--- for promote(): what is due, and parents that were not told
+-- for promote(): what is due, and children whose end nobody told
 CREATE FUNCTION sandbox_exec._answer_all_due(max_rows integer, now timestamptz) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
@@ -110,17 +77,33 @@ DECLARE
         SELECT p.execution_id FROM sandbox_exec.pause p
         WHERE p.outcome IS NULL AND p.due_at <= now
         ORDER BY p.due_at LIMIT max_rows);
-    untold CONSTANT uuid[] := ARRAY(
-        SELECT e.id FROM sandbox_exec.execution e
-        WHERE e.parent_id IS NOT NULL AND e.finished_at IS NOT NULL AND NOT e.parent_told
-        ORDER BY e.id LIMIT max_rows);
+    parents CONSTANT uuid[] := ARRAY(
+        SELECT p.execution_id FROM sandbox_exec.pause p
+        WHERE p.outcome IS NULL AND p.kind = 'child'
+              AND NOT EXISTS (SELECT FROM sandbox_exec.execution c WHERE c.id = p.child_id AND c.finished_at IS NULL)
+        LIMIT max_rows);
 BEGIN
-    RETURN CASE WHEN ids = '{}' THEN 0 ELSE sandbox_exec._answer_due(ids, now) END
-         + CASE WHEN untold = '{}' THEN 0 ELSE sandbox_exec._answer_parents(untold) END;
+    RETURN CASE WHEN ids || parents = '{}' THEN 0 ELSE sandbox_exec._answer_due(ids || parents, now) END;
 END
 $$;
 
--- when a child ends: have a worker look then, in case nobody else tells its parent
-CREATE FUNCTION sandbox_exec._tell_parent(parent_id uuid, at timestamptz) RETURNS void
+-- for workers: these executions have ended; what is locked is left to promote()
+CREATE FUNCTION sandbox_exec._answer_parents(children uuid[]) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+    parents CONSTANT uuid[] := ARRAY(
+        SELECT p.execution_id FROM sandbox_exec.pause p
+        WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children));
+BEGIN
+    IF parents <> '{}' AND sandbox_exec._answer_due(parents, now) < cardinality(parents) THEN
+        PERFORM sandbox_exec._work_due(now + interval '1 s');
+    END IF;
+END
+$$;
+
+-- when a child ends: have a worker look, in case nobody else tells its parent
+CREATE FUNCTION sandbox_exec._tell_parent(parent_id uuid, now timestamptz) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN CASE WHEN parent_id IS NOT NULL THEN sandbox_exec._work_due(at) END;
+RETURN CASE WHEN parent_id IS NOT NULL THEN sandbox_exec._work_due(now) END;

@@ -109,9 +109,8 @@ BEGIN
             claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL
         WHERE e.id = ANY (locked)
         RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
-                  -- a worker does it itself, in a transaction of its own, unless it dies before
-                  sandbox_exec._tell_parent(e.parent_id, CASE WHEN by_worker THEN now + interval '1 s' ELSE now END),
-                  CASE WHEN e.open_pauses > 0 THEN sandbox_exec._close(e.id) END
+                  -- a worker does it itself, in a transaction of its own
+                  CASE WHEN NOT by_worker THEN sandbox_exec._tell_parent(e.parent_id, now) END
     )
     SELECT array_agg(w.id) INTO ended FROM written w;
 

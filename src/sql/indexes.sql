@@ -16,10 +16,6 @@ CREATE INDEX execution_deferred ON sandbox_exec.execution (run_at)
 CREATE INDEX execution_running ON sandbox_exec.execution (id)
     WHERE status = 'running';
 
--- the end of a child that its parent has not been told of (due.sql)
-CREATE INDEX execution_untold ON sandbox_exec.execution (id)
-    WHERE parent_id IS NOT NULL AND finished_at IS NOT NULL AND NOT parent_told;
-
 -- the views on what has not ended
 CREATE INDEX execution_paused ON sandbox_exec.execution (id)
     WHERE status = 'paused';

@@ -15,8 +15,8 @@
  * is what makes each attempt go the same way.  Whoever changes a pause holds
  * the lock of its execution's row.
  *
- * The pauses of an execution that has ended are cancelled with it, so that no
- * index holds them any more (_close in due.sql).
+ * The pauses of an execution that ended count as cancelled, without being
+ * written so; where one is met on another occasion it is (due.sql).
  */
 CREATE TABLE sandbox_exec.pause (
     call_id uuid PRIMARY KEY,

@@ -6,7 +6,6 @@ SELECT w.call_id, w.execution_id, w.kind, w.name, w.args, w.message, w.schema, w
        w.requested_at, w.expires_at
 FROM sandbox_exec._waiting w JOIN sandbox_exec.execution e ON e.id = w.execution_id
 WHERE w.kind IN ('ask', 'approval', 'external') AND e.finished_at IS NULL
-      AND (w.expires_at IS NULL OR w.expires_at > clock_timestamp())
       AND pg_has_role(w.submitter, 'USAGE')
       AND CASE WHEN (SELECT t.owner FROM sandbox_exec._tool t) <> w.owner THEN NULL ELSE true END IS NOT NULL;
 

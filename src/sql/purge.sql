@@ -8,7 +8,6 @@ CREATE FUNCTION sandbox_exec.purge(older_than interval, max_rows integer DEFAULT
 AS $$
 DECLARE
     gone uuid[];
-    untold uuid[];
 BEGIN
     PERFORM sandbox_exec._not_by_tool('purge()');
     IF older_than IS NULL THEN
@@ -27,14 +26,6 @@ BEGIN
         WHERE e.finished_at <= clock_timestamp() - older_than
         ORDER BY e.finished_at LIMIT max_rows
         FOR UPDATE SKIP LOCKED);
-    -- whoever waits for a child hears of its end first
-    untold := ARRAY(SELECT e.id FROM sandbox_exec.execution e
-                    WHERE e.id = ANY (gone) AND e.parent_id IS NOT NULL AND NOT e.parent_told);
-    IF untold <> '{}' THEN
-        PERFORM sandbox_exec._answer_parents(untold);
-        gone := ARRAY(SELECT e.id FROM sandbox_exec.execution e
-                      WHERE e.id = ANY (gone) AND (e.parent_id IS NULL OR e.parent_told));
-    END IF;
     DELETE FROM sandbox_exec.pause p WHERE p.execution_id = ANY (gone);
     DELETE FROM sandbox_exec.call c WHERE c.execution_id = ANY (gone);
     DELETE FROM sandbox_exec.event v WHERE v.execution_id = ANY (gone);

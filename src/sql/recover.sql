@@ -77,8 +77,7 @@ BEGIN
         FROM lost l
         WHERE e.id = l.id
         RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
-                  CASE WHEN e.finished_at IS NOT NULL THEN sandbox_exec._tell_parent(e.parent_id, now) END,
-                  CASE WHEN e.finished_at IS NOT NULL AND e.open_pauses > 0 THEN sandbox_exec._close(e.id) END
+                  CASE WHEN e.finished_at IS NOT NULL THEN sandbox_exec._tell_parent(e.parent_id, now) END
     )
     SELECT r.id, r.status FROM recovered r;
 END
@@ -147,9 +146,6 @@ BEGIN
          ORDER BY e.run_at LIMIT 1),
         (SELECT p.due_at FROM sandbox_exec.pause p
          WHERE p.outcome IS NULL AND p.due_at IS NOT NULL ORDER BY p.due_at LIMIT 1),
-        (SELECT clock_timestamp() + interval '1 s' FROM sandbox_exec.execution e
-         WHERE e.parent_id IS NOT NULL AND e.finished_at IS NOT NULL AND NOT e.parent_told
-         ORDER BY e.id LIMIT 1),
         -- a minute's worth of records goes at once
         (SELECT e.finished_at FROM sandbox_exec.execution e
          WHERE e.finished_at IS NOT NULL

@@ -90,11 +90,6 @@ BEGIN
             DETAIL = 'No call of that id is known, or it is somebody else''s.',
             HINT = 'The view pending lists the calls that wait for an answer.';
     END IF;
-    IF NOT ended AND p.outcome IS NULL AND p.due_at <= clock_timestamp() THEN
-        -- its time has come, whoever looked or did not
-        PERFORM sandbox_exec._answer_due_of(execution_id, clock_timestamp());
-        SELECT * INTO p FROM sandbox_exec.pause x WHERE x.call_id = _resume.call_id;
-    END IF;
     outcome := coalesce(p.outcome, CASE WHEN ended THEN 'cancel' END);
     IF outcome IS NULL OR p.kind NOT IN ('ask', 'approval', 'external') THEN
         PERFORM sandbox_exec._check_answer(p.kind, p.schema, p.url, action, content, scope);

@@ -32,7 +32,6 @@ BEGIN
             PERFORM sandbox_exec._close(execution.id);
             CONTINUE;
         END IF;
-        PERFORM sandbox_exec._answer_due_of(execution.id, clock_timestamp());
         FOR call_id IN
             SELECT p.call_id FROM sandbox_exec.pause p
             WHERE p.execution_id = execution.id AND p.kind = 'event' AND p.outcome IS NULL AND p.name = _signal.name

@@ -7,22 +7,15 @@
  * there is no moment between the two.
  */
 
--- what it waits for, for whoever reads along; where that is much the questions are
--- left out, and in a log that is full all of it
-CREATE FUNCTION sandbox_exec._paused_event(id uuid, room integer) RETURNS jsonb
+-- what it waits for, for whoever reads along
+CREATE FUNCTION sandbox_exec._paused_event(id uuid) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-DECLARE
-    calls jsonb;
 BEGIN
-    SELECT jsonb_agg(jsonb_build_object('call_id', p.call_id, 'seq', p.seq, 'kind', p.kind, 'name', p.name,
-                                        'message', left(p.message, 1000)) ORDER BY p.seq) INTO calls
-    FROM sandbox_exec.pause p WHERE p.execution_id = _paused_event.id AND p.outcome IS NULL;
-    IF octet_length(calls::text) > 8192 THEN
-        SELECT jsonb_agg(c - 'message' ORDER BY c -> 'seq') INTO calls FROM jsonb_array_elements(calls) c;
-    END IF;
-    RETURN jsonb_build_object('type', 'paused', 'data', CASE WHEN octet_length(calls::text) <= room
-        THEN jsonb_build_object('calls', calls) ELSE '{"calls": null, "omitted": true}' END);
+    RETURN jsonb_build_object('type', 'paused', 'data', jsonb_build_object('calls', (
+        SELECT jsonb_agg(jsonb_build_object('call_id', p.call_id, 'seq', p.seq, 'kind', p.kind, 'name', p.name,
+                                            'message', left(p.message, 1000)) ORDER BY p.seq)
+        FROM sandbox_exec.pause p WHERE p.execution_id = _paused_event.id AND p.outcome IS NULL)));
 END
 $$;
 
@@ -33,14 +26,13 @@ AS $$
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
     next_status text;
-    logged integer;
     before bigint;
 BEGIN
     PERFORM sandbox_exec._answer_due_of(id, now);
-    SELECT CASE WHEN e.answers > 0 THEN 'queued' ELSE 'paused' END, e.log_size INTO next_status, logged
+    SELECT CASE WHEN e.answers > 0 THEN 'queued' ELSE 'paused' END INTO next_status
     FROM sandbox_exec.execution e WHERE e.id = _park.id;
     events := coalesce(events, '[]')
-        || CASE next_status WHEN 'paused' THEN sandbox_exec._paused_event(id, 4194304 - logged) ELSE '[]' END;
+        || CASE next_status WHEN 'paused' THEN sandbox_exec._paused_event(id) ELSE '[]' END;
     UPDATE sandbox_exec.execution e
     SET status = next_status, ready = next_status = 'queued', updated_at = now,
         attempt_count = e.attempt_count - 1, known_started = false,

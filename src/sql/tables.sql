@@ -50,7 +50,6 @@ CREATE TABLE sandbox_exec.execution (
     known_started boolean NOT NULL DEFAULT false,   -- this attempt surely began
     claim_token uuid,
     parent_id uuid,                     -- the execution whose code enqueued it
-    parent_told boolean NOT NULL DEFAULT false,     -- it has ended, and no pause of its parent waits for it
     status text COLLATE "C" NOT NULL DEFAULT 'queued',
     runtime text COLLATE "C" NOT NULL,
     owner text COLLATE "C" NOT NULL,
