@@ -162,6 +162,13 @@ SELECT count(*) FROM generate_series(1, 99) i WHERE test.call('limit', i, 'ask',
 SELECT test.call('limit', 100, 'event', 'e'), test.call('limit', 101, 'event', 'e'), test.call('limit', 102, 'tool', 'crm.lookup', '{"id": 1}');
 SELECT open_pauses, call_count, delivered_count FROM sandbox_exec.execution WHERE id = test.id('limit');
 SELECT test.suspend('limit');
+-- the log doesn't tell of so many each time, nor of any when it is full
+SELECT data FROM sandbox_exec.event WHERE execution_id = test.id('limit') AND type = 'paused';
+SELECT test.enqueue('full'), test.call('full', 1, 'ask', 'ask', '{"message": "m"}');
+UPDATE sandbox_exec.execution SET log_size = 4194304 WHERE id = test.id('full');
+SELECT test.suspend('full');
+SELECT data FROM sandbox_exec.event WHERE execution_id = test.id('full') AND type = 'paused';
+SELECT sandbox_exec.cancel(test.id('full'));
 
 -- the end of an execution, and of its record
 SELECT sandbox_exec.cancel(test.id('limit'));
