@@ -92,6 +92,15 @@ SELECT sandbox_exec._promote(1000);
 COMMIT;
 SELECT test.resume('late', 1), test.claim('late'), test.call('late', 1, 'ask', 'ask', '{"message": "m", "expires": 3600}');
 SELECT answered_by IS NULL AS nobody, actor FROM sandbox_exec.pause WHERE execution_id = test.id('late');
+-- whether or not somebody has noted it
+SELECT test.enqueue('unseen'), test.call('unseen', 1, 'ask', 'ask', '{"message": "m", "expires": 3600}'), test.suspend('unseen');
+BEGIN;
+UPDATE sandbox_exec.pause SET due_at = now() - interval '1 s' WHERE execution_id = test.id('unseen');
+SELECT count(*) FROM sandbox_exec.pending WHERE execution_id = test.id('unseen');
+SELECT pending IS NULL AS none FROM sandbox_exec.get(test.id('unseen'));
+SELECT test.resume('unseen', 1);
+COMMIT;
+SELECT answered_by IS NULL AS nobody, outcome FROM sandbox_exec.pause WHERE execution_id = test.id('unseen');
 -- that of an ended execution is put out of the way when it falls due
 SELECT test.enqueue('gone'), test.call('gone', 1, 'ask', 'ask', '{"message": "m", "expires": 3600}'), sandbox_exec.cancel(test.id('gone'));
 SELECT sandbox_exec.finalize(test.id('gone'), test.token('gone'), 'succeeded');

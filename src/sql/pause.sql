@@ -54,8 +54,9 @@ CREATE INDEX pause_open ON sandbox_exec.pause (owner, requested_at)
 COMMENT ON TABLE sandbox_exec.pause IS 'calls that wait for an answer, and what it was; see the view pending';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.pause', '');
 
--- open pauses, as people see them; the views on it say whose and which.  Functions
--- in a view run as its user: there is none of ours in it.
+-- open pauses, as people see them: not those whose time has come, whoever notes it
+-- when.  The views on it say whose and which.  Functions in a view run as its user:
+-- there is none of ours in it.
 CREATE VIEW sandbox_exec._waiting AS
 SELECT p.call_id, p.execution_id, p.seq, p.kind, p.name,
        CASE WHEN p.kind = 'ask' THEN NULL
@@ -65,4 +66,4 @@ SELECT p.call_id, p.execution_id, p.seq, p.kind, p.name,
        p.message, p.schema, p.url, p.submitter, p.owner, p.requested_at, p.due_at AS expires_at
 FROM sandbox_exec.pause p
      JOIN sandbox_exec.call c ON c.execution_id = p.execution_id AND c.seq = p.seq
-WHERE p.outcome IS NULL;
+WHERE p.outcome IS NULL AND (p.due_at IS NULL OR p.due_at > statement_timestamp());

@@ -7,6 +7,7 @@ CREATE FUNCTION sandbox_exec._signal(caller regrole, name text, payload jsonb, o
 AS $$
 DECLARE
     execution record;
+    now timestamptz;
     call_id uuid;
     answered bigint := 0;
 BEGIN
@@ -32,9 +33,11 @@ BEGIN
             PERFORM sandbox_exec._close(execution.id);
             CONTINUE;
         END IF;
+        now := clock_timestamp();       -- after the wait for the lock; whose time came first timed out
         FOR call_id IN
             SELECT p.call_id FROM sandbox_exec.pause p
             WHERE p.execution_id = execution.id AND p.kind = 'event' AND p.outcome IS NULL AND p.name = _signal.name
+                  AND (p.due_at IS NULL OR p.due_at > now)
             ORDER BY p.seq
         LOOP
             PERFORM sandbox_exec._answer(call_id, 'accept', payload, 'call', caller, NULL);
