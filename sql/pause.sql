@@ -100,6 +100,12 @@ BEGIN;
 SELECT sandbox_exec.suspend(test.id('wrong'), test.token('wrong'));
 ROLLBACK;
 
+-- a worker that has suspended what waits for nothing doesn't try it for ever
+SELECT test.enqueue('idle'), sandbox_exec._suspend(test.id('idle'), test.token('idle'), NULL, true);
+SELECT status FROM test.state WHERE code = 'idle';
+SELECT test.claim('idle'), sandbox_exec._suspend(test.id('idle'), test.token('idle'), NULL, true);
+SELECT status, error_code, error FROM sandbox_exec.get(test.id('idle'));
+
 -- a page instead of a form; and schemas that are fine
 SELECT test.wrong('ask', '{"message": "sign", "url": "https://example.com/sign?id=1"}');
 SELECT test.wrong('ask', '{"message": "m", "schema": {"title": "t", "description": "d", "required": [], "additionalProperties": false, "properties":

@@ -83,6 +83,12 @@ BEGIN
         END IF;
         PERFORM sandbox_exec._release(id, token);
         RETURN 'cancelled';
+    ELSIF held.waits = 0 AND by_worker THEN
+        -- a mistake of ours: let it have its other attempts, not this one for ever
+        PERFORM sandbox_exec._finalize_many(jsonb_build_array(jsonb_build_object(
+            'id', id, 'token', token, 'status', 'failed', 'error_code', 'executor_error', 'events', events,
+            'error', 'the execution was suspended, but waits for nothing')), true);
+        RETURN 'lost';
     ELSIF held.waits = 0 THEN
         RAISE EXCEPTION 'the execution waits for nothing' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'None of its calls is pending.',
