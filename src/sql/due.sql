@@ -44,12 +44,14 @@ BEGIN
 END
 $$;
 
--- of these executions, those that nobody holds
+-- of these executions, those that nobody holds; the others are looked at again
+-- until they have been reached
 CREATE FUNCTION sandbox_exec._answer_due(ids uuid[], now timestamptz) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 DECLARE
     execution record;
+    reached uuid[] := '{}';
     answered bigint := 0;
 BEGIN
     FOR execution IN
@@ -57,12 +59,16 @@ BEGIN
         WHERE e.id = ANY (ids)
         ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED
     LOOP
+        reached := reached || execution.id;
         IF execution.ended THEN
             PERFORM sandbox_exec._close(execution.id);
         ELSE
             answered := answered + sandbox_exec._answer_due_of(execution.id, now);
         END IF;
     END LOOP;
+    IF NOT ids <@ reached THEN
+        PERFORM sandbox_exec._work_due(now + interval '1 s');
+    END IF;
     RETURN answered;
 END
 $$;
@@ -97,8 +103,8 @@ DECLARE
         SELECT p.execution_id FROM sandbox_exec.pause p
         WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children));
 BEGIN
-    IF parents <> '{}' AND sandbox_exec._answer_due(parents, now) < cardinality(parents) THEN
-        PERFORM sandbox_exec._work_due(now + interval '1 s');
+    IF parents <> '{}' THEN
+        PERFORM sandbox_exec._answer_due(parents, now);
     END IF;
 END
 $$;
