@@ -27,6 +27,20 @@ BEGIN
             DETAIL = format('It has %s bytes as text; the limit is 1048576.', octet_length(content::text)),
             HINT = 'Keep large data in a table and answer with its key.';
     END IF;
+    PERFORM sandbox_exec._check_nesting('content', content);
+END
+$$;
+
+-- code reads 100 levels, and what it gets has the value one level down
+CREATE FUNCTION sandbox_exec._check_nesting(what text, value jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF jsonb_path_exists(value, 'strict $.**{99} ? (@.type() == "array" || @.type() == "object")') THEN
+        RAISE EXCEPTION '% is nested too deeply', what USING ERRCODE = 'program_limit_exceeded',
+            DETAIL = 'The limit is 99 levels.',
+            HINT = 'Give the data in a flatter form.';
+    END IF;
 END
 $$;
 

@@ -19,6 +19,7 @@ BEGIN
             DETAIL = format('It has %s bytes as text; the limit is 1048576.', octet_length(payload::text)),
             HINT = 'Keep large data in a table and send its key.';
     END IF;
+    PERFORM sandbox_exec._check_nesting('payload', payload);
     FOR execution IN
         SELECT e.id, e.finished_at IS NOT NULL AS ended
         FROM sandbox_exec.execution e
