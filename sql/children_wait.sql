@@ -15,8 +15,7 @@ BEGIN
 END $$;
 
 SELECT test.enqueue('parent', '{executions.*}'), test.child('parent', 'child'), test.await('parent', 2, 'child'), test.suspend('parent');
-SELECT p ->> 'kind' AS kind, p ->> 'name' AS name, p -> 'args' ->> 'id' = test.id('child')::text AS child, p ->> 'expires_at' AS expires
-FROM sandbox_exec.get(test.id('parent')), jsonb_array_elements(pending) p;
+SELECT kind, name, child_id = test.id('child') AS child, due_at FROM sandbox_exec.pause WHERE execution_id = test.id('parent');
 SELECT count(*) FROM sandbox_exec.pending;
 SELECT sandbox_exec.promote();
 SELECT test.claim('child');

@@ -4,8 +4,7 @@
 SELECT test.enqueue('one', owner => 'a'), test.enqueue('two', owner => 'b');
 SELECT test.call('one', 1, 'event', 'paid'), test.call('one', 2, 'event', 'paid', '{"timeout": 3600}'), test.call('one', 3, 'event', 'Paid'),
        test.call('two', 1, 'event', 'paid', '{"timeout": 3600}'), test.suspend('one');
-SELECT p ->> 'kind' AS kind, p ->> 'name' AS name, p -> 'args' AS args, p ->> 'expires_at' IS NOT NULL AS expires
-FROM sandbox_exec.get(test.id('one')), jsonb_array_elements(pending) p;
+SELECT kind, name, due_at IS NOT NULL AS expires FROM sandbox_exec.pause WHERE execution_id = test.id('one') ORDER BY seq;
 SELECT count(*) FROM sandbox_exec.pending;
 
 -- nobody waits for that
@@ -55,6 +54,7 @@ RESET ROLE;
 SELECT sandbox_exec.signal('paid');
 
 SELECT sandbox_exec.signal(NULL);
+SELECT test.error($$ SELECT sandbox_exec.signal('paid', (repeat('[', 100) || repeat(']', 100))::jsonb) $$);
 SELECT test.error($$ SELECT sandbox_exec.signal('paid', to_jsonb(repeat('x', 1048576))) $$);
 -- part of the caller's transaction
 SELECT test.call('one', 6, 'event', 'paid');

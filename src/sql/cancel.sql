@@ -34,6 +34,7 @@ BEGIN
         SET status = 'cancelled', finished_at = now, updated_at = now, cancel_reason = reason,
             error_code = 'cancelled', error = coalesce(reason, 'cancelled')
         WHERE e.id = _cancel.id;
+        PERFORM sandbox_exec._close(id);
         PERFORM sandbox_exec._announce(id, 'cancelled');
         PERFORM sandbox_exec._tell_parent(found_row.parent_id, now);
     ELSIF found_row.cancel_requested_at IS NULL THEN

@@ -15,8 +15,7 @@
  * is what makes each attempt go the same way.  Whoever changes a pause holds
  * the lock of its execution's row.
  *
- * The pauses of an execution that ended count as cancelled, without being
- * written so; where one is met on another occasion it is (due.sql).
+ * The end of an execution cancels its pauses (_close, due.sql).
  */
 CREATE TABLE sandbox_exec.pause (
     call_id uuid PRIMARY KEY,
@@ -54,7 +53,7 @@ CREATE INDEX pause_open ON sandbox_exec.pause (owner, requested_at)
 COMMENT ON TABLE sandbox_exec.pause IS 'calls that wait for an answer, and what it was; see the view pending';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.pause', '');
 
--- open pauses, as people see them: not those whose time has come, whoever notes it
+-- open pauses that somebody can answer: not those whose time has come, whoever notes it
 -- when.  The views on it say whose and which.  Functions in a view run as its user:
 -- there is none of ours in it.
 CREATE VIEW sandbox_exec._waiting AS
@@ -66,4 +65,4 @@ SELECT p.call_id, p.execution_id, p.seq, p.kind, p.name,
        p.message, p.schema, p.url, p.submitter, p.owner, p.requested_at, p.due_at AS expires_at
 FROM sandbox_exec.pause p
      JOIN sandbox_exec.call c ON c.execution_id = p.execution_id AND c.seq = p.seq
-WHERE p.outcome IS NULL AND (p.due_at IS NULL OR p.due_at > statement_timestamp());
+WHERE p.outcome IS NULL AND p.kind IN ('ask', 'approval', 'external') AND (p.due_at IS NULL OR p.due_at > statement_timestamp());
