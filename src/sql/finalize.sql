@@ -111,8 +111,8 @@ BEGIN
         RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
                   CASE WHEN e.open_pauses > 0 AND e.finished_at IS NOT NULL THEN sandbox_exec._close(e.id) END,
                   -- a worker tells it in its next transaction, if it lives so long
-                  CASE WHEN e.parent_id IS NOT NULL THEN
-                      sandbox_exec._tell_parent(e.parent_id, now + by_worker::integer * interval '1 s') END
+                  CASE WHEN e.parent_id IS NOT NULL AND e.finished_at IS NOT NULL THEN
+                      sandbox_exec._tell_parent(e.id, e.parent_id, now + by_worker::integer * interval '1 s') END
     )
     SELECT array_agg(w.id) INTO ended FROM written w;
 

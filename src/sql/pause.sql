@@ -46,9 +46,18 @@ CREATE TABLE sandbox_exec.pause (
 CREATE UNIQUE INDEX pause_call ON sandbox_exec.pause (execution_id, seq);
 CREATE INDEX pause_due ON sandbox_exec.pause (due_at) WHERE outcome IS NULL AND due_at IS NOT NULL;
 CREATE INDEX pause_event ON sandbox_exec.pause (name) WHERE outcome IS NULL AND kind = 'event';
-CREATE INDEX pause_of_child ON sandbox_exec.pause (child_id) WHERE outcome IS NULL AND kind = 'child';
 CREATE INDEX pause_open ON sandbox_exec.pause (owner, requested_at)
     WHERE outcome IS NULL AND kind IN ('ask', 'approval', 'external');
+
+-- children that ended, until their parents have been told: what waits for a child
+-- may be many, and is not to be looked through for the few that go on
+CREATE TABLE sandbox_exec.child_end (
+    child_id uuid PRIMARY KEY,
+    parent_id uuid NOT NULL
+);
+CREATE INDEX child_end_parent ON sandbox_exec.child_end (parent_id);
+COMMENT ON TABLE sandbox_exec.child_end IS 'children that ended, until their parents have been told';
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.child_end', '');
 
 COMMENT ON TABLE sandbox_exec.pause IS 'calls that wait for an answer, and what it was; see the view pending';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.pause', '');

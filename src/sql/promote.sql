@@ -43,6 +43,7 @@ BEGIN
          ORDER BY e.run_at LIMIT 1),
         (SELECT p.due_at FROM sandbox_exec.pause p
          WHERE p.outcome IS NULL AND p.due_at IS NOT NULL ORDER BY p.due_at LIMIT 1),
+        (SELECT now() FROM sandbox_exec.child_end LIMIT 1),
         -- a minute's worth of records goes at once
         (SELECT e.finished_at FROM sandbox_exec.execution e
          WHERE e.finished_at IS NOT NULL

@@ -73,7 +73,7 @@ BEGIN
         WHERE e.id = l.id
         RETURNING e.id, e.status, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
                   CASE WHEN e.open_pauses > 0 AND e.finished_at IS NOT NULL THEN sandbox_exec._close(e.id) END,
-                  CASE WHEN e.finished_at IS NOT NULL THEN sandbox_exec._tell_parent(e.parent_id, now) END
+                  CASE WHEN e.finished_at IS NOT NULL THEN sandbox_exec._tell_parent(e.id, e.parent_id, now) END
     )
     SELECT r.id, r.status FROM recovered r;
 END

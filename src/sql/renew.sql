@@ -95,7 +95,7 @@ BEGIN
     ELSE
         PERFORM sandbox_exec._close(_release.id);
         PERFORM sandbox_exec._announce(_release.id, released.status);
-        PERFORM sandbox_exec._tell_parent(released.parent_id, now);
+        PERFORM sandbox_exec._tell_parent(_release.id, released.parent_id, now);
     END IF;
     RETURN true;
 END
