@@ -60,6 +60,13 @@ SELECT sandbox_exec.set_policy('post.*', 'block');
 SELECT test.call('gate', 9, 'tool', 'post.send', '{"to": "f"}');
 SELECT sandbox_exec.set_policy('post.*', NULL);
 SELECT outcome, no FROM test.journal WHERE code = 'gate' AND seq = 9;
+-- replaced meanwhile by one that the application does
+SELECT test.call('gate', 10, 'tool', 'post.fail'), test.suspend('gate'), test.resume('gate', 10), test.claim('gate');
+SELECT sandbox_exec.drop_tool('post.fail'), sandbox_exec.register_tool(NULL, 'post.fail', kind => 'external');
+SELECT value ->> 'code' AS code, value ->> 'message' AS message FROM sandbox_exec.call(test.id('gate'), test.token('gate'), 10, 'tool', 'post.fail');
+SELECT sandbox_exec.drop_tool('post.fail'), sandbox_exec.register_tool('regress_tools.fail'::regproc, 'post.fail', requires_approval => true);
+SELECT outcome FROM test.journal WHERE code = 'gate' AND seq = 10;
+SELECT open_pauses FROM sandbox_exec.execution WHERE id = test.id('gate');
 -- EXECUTE is looked at again, too
 CREATE ROLE regress_sender;
 SELECT sandbox_exec.grant_submitter('regress_sender');

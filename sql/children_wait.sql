@@ -15,8 +15,7 @@ BEGIN
 END $$;
 
 SELECT test.enqueue('parent', '{executions.*}'), test.child('parent', 'child'), test.await('parent', 2, 'child'), test.suspend('parent');
-SELECT p ->> 'kind' AS kind, p ->> 'name' AS name, p -> 'args' ->> 'id' = test.id('child')::text AS child, p ->> 'expires_at' AS expires
-FROM sandbox_exec.get(test.id('parent')), jsonb_array_elements(pending) p;
+SELECT kind, name, child_id = test.id('child') AS child, due_at FROM sandbox_exec.pause WHERE execution_id = test.id('parent');
 SELECT count(*) FROM sandbox_exec.pending;
 SELECT sandbox_exec.promote();
 SELECT test.claim('child');
@@ -42,38 +41,48 @@ SELECT status FROM test.state WHERE code = 'parent';
 SELECT sandbox_exec._promote(1000);
 COMMIT;
 SELECT test.claim('parent'), test.await('parent', 6, 'second');
+-- its end is noted until the parent has been told, and a worker is wanted so long
+SELECT test.child('parent', 'noted'), test.await('parent', 8, 'noted'), test.suspend('parent');
+BEGIN;
+SELECT sandbox_exec._cancel(current_user::regrole, test.id('noted'), NULL, NULL);
+SELECT parent_id = test.id('parent') AS parent, sandbox_exec._next_due() <= now() AS due FROM sandbox_exec.child_end WHERE child_id = test.id('noted');
+SELECT sandbox_exec._promote(1000);
+SELECT count(*) FROM sandbox_exec.child_end;
+COMMIT;
+SELECT test.claim('parent'), test.await('parent', 8, 'noted');
 -- it ended before the parent was suspended
-SELECT test.child('parent', 'third'), test.await('parent', 8, 'third');
+SELECT test.child('parent', 'third'), test.await('parent', 10, 'third');
 BEGIN;
 SELECT sandbox_exec._cancel(current_user::regrole, test.id('third'), NULL, NULL);
 SELECT sandbox_exec._suspend(test.id('parent'), test.token('parent'), NULL, false);
 COMMIT;
-SELECT test.claim('parent'), test.await('parent', 8, 'third');
+SELECT test.claim('parent'), test.await('parent', 10, 'third');
 -- deleted before anybody told
-SELECT test.child('parent', 'fourth'), test.call_id('parent', 8) IS NOT NULL AS id;
+SELECT test.child('parent', 'fourth'), test.call_id('parent', 10) IS NOT NULL AS id;
 SELECT test.id('fourth') AS fourth \gset
-SELECT test.await('parent', 10, 'fourth'), test.suspend('parent');
+SELECT test.await('parent', 12, 'fourth'), test.suspend('parent');
 BEGIN;
+SELECT sandbox_exec._cancel(current_user::regrole, :'fourth', NULL, NULL);
 DELETE FROM sandbox_exec.execution WHERE id = :'fourth';
 SELECT sandbox_exec._promote(1000);
 COMMIT;
 SELECT test.claim('parent');
-SELECT outcome, value ->> 'code' AS code, value ->> 'sqlstate' AS state, no FROM test.journal WHERE code = 'parent' AND seq = 10;
+SELECT outcome, value ->> 'code' AS code, value ->> 'sqlstate' AS state, no FROM test.journal WHERE code = 'parent' AND seq = 12;
 
 -- a record that is too large for an answer
 SELECT test.child('parent', 'large'), test.claim('large'), sandbox_exec.finalize(test.id('large'), test.token('large'), 'succeeded', to_jsonb(repeat('x', 1048000)),
     events => jsonb_build_array(jsonb_build_object('type', 'stdout', 'data', jsonb_build_object('text', repeat('y', 1000)))));
-SELECT test.await('parent', 12, 'large');
+SELECT test.await('parent', 14, 'large');
 
 -- none of its own, and what is no id
 SELECT test.enqueue('other', '{executions.enqueue}');
 SELECT outcome, value ->> 'code' AS code, value ->> 'message' AS message
 FROM unnest(ARRAY['{}', '{"id": 7}', '{"id": "x"}', '{"id": null}']::jsonb[]) args, test.call('parent', 'executions.wait', args, 'child');
-SELECT test.await('parent', 17, 'other'), test.await('parent', 18, 'parent');
+SELECT test.await('parent', 19, 'other'), test.await('parent', 20, 'parent');
 -- granted like any tool, and blocked
 SELECT test.await('other', 1, 'child');
 SELECT sandbox_exec.set_policy('executions.*', 'block');
-SELECT test.await('parent', 19, 'child');
+SELECT test.await('parent', 21, 'child');
 SELECT sandbox_exec.set_policy('executions.*', NULL);
 
 DROP FUNCTION test.child, test.await;

@@ -4,7 +4,8 @@
 SELECT sandbox_exec.register_tool(NULL, 'shop.order', 'Orders something.', '{"type": "object", "required": ["item"], "additionalProperties": false,
     "properties": {"item": {"type": "string"}, "count": {"type": "integer", "minimum": 1}, "colour": {"enum": ["red", "blue"]},
                    "size": {"type": ["string", "null"], "pattern": "x"}}}', kind => 'external');
-SELECT sandbox_exec.register_tool(NULL, 'shop.any', kind => 'external', requires_approval => true);
+SELECT sandbox_exec.register_tool(NULL, 'shop.any', kind => 'external');
+SELECT sandbox_exec.register_tool(NULL, 'shop.both', kind => 'external', requires_approval => true);
 SELECT name, kind, function, description, arguments IS NOT NULL AS arguments, requires_approval, available
 FROM sandbox_exec.tools WHERE kind = 'external' ORDER BY name;
 SELECT sandbox_exec.register_tool(NULL, 'shop.any', kind => 'external');
@@ -22,7 +23,7 @@ FROM unnest(ARRAY[NULL, '{"item": 1}', '{"item": "x", "count": 0}', '{"item": "x
     '{"item": "x", "more": 1}']::jsonb[]) args, test.call('shop', 'shop.order', args) c;
 SELECT count(*) FROM sandbox_exec.pending;
 
--- accept, decline and cancel; a gated one is one pause, not two
+-- accept, decline and cancel; an approval is not asked for besides
 SELECT test.call('shop', 9, 'tool', 'shop.order', '{"item": "x", "count": 2, "size": 3}'), test.call('shop', 10, 'tool', 'shop.order', '{"item": "y"}'),
        test.call('shop', 11, 'tool', 'shop.order', '{"item": "z"}'), test.call('shop', 12, 'tool', 'shop.any', '{}'),
        test.call('shop', 13, 'tool', 'shop.any'), test.suspend('shop');

@@ -110,6 +110,7 @@ FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i ON i.id = e.id
 -- forget what a test left behind
 CREATE FUNCTION test.clear() RETURNS void LANGUAGE sql AS $$
     DELETE FROM sandbox_exec.event;
+    DELETE FROM sandbox_exec.child_end;
     DELETE FROM sandbox_exec.pause;
     DELETE FROM sandbox_exec.call;
     DELETE FROM sandbox_exec.execution_input;

@@ -80,8 +80,8 @@ SELECT args, test.wrong('ask', args) FROM unnest(ARRAY['{}', '{"message": 1}', '
     '{"message": "m", "url": 1}', '{"message": "m", "expires": 0}', '{"message": "m", "expires": "1 d"}',
     '{"message": "m", "expires": 31536001}']::jsonb[]) args;
 SELECT length(test.wrong('ask', jsonb_build_object('message', repeat('x', 10001)))) < 100 AS long;
-SELECT schema, test.wrong('ask', jsonb_build_object('message', 'm', 'schema', schema)) FROM unnest(ARRAY['[]', 'null', '{"type": "array"}',
-    '{"properties": []}', '{"required": "a"}', '{"required": [1]}', '{"oneOf": []}', '{"properties": {"a": 1}}',
+SELECT schema, test.wrong('ask', jsonb_build_object('message', 'm', 'schema', schema)) FROM unnest(ARRAY['[1]', 'null', '{"type": "array"}',
+    '{"properties": [1]}', '{"required": "a"}', '{"required": [1]}', '{"oneOf": []}', '{"properties": {"a": 1}}',
     '{"properties": {"a": {"type": "date"}}}', '{"properties": {"a": {"type": ["string", "null"]}}}', '{"properties": {"a": {"enum": []}}}',
     '{"properties": {"a": {"minLength": "1"}}}', '{"properties": {"a": {"pattern": "x"}}}', '{"additionalProperties": {}}']::jsonb[]) schema;
 SELECT args, test.wrong('sleep', args) FROM unnest(ARRAY[NULL, '{}', '{"seconds": -1}', '{"seconds": "1"}', '{"seconds": null}',
@@ -100,11 +100,20 @@ BEGIN;
 SELECT sandbox_exec.suspend(test.id('wrong'), test.token('wrong'));
 ROLLBACK;
 
+-- a worker that has suspended what waits for nothing doesn't try it for ever
+SELECT test.enqueue('idle'), sandbox_exec._suspend(test.id('idle'), test.token('idle'), NULL, true);
+SELECT status FROM test.state WHERE code = 'idle';
+SELECT test.claim('idle'), sandbox_exec._suspend(test.id('idle'), test.token('idle'), NULL, true);
+SELECT status, error_code, error FROM sandbox_exec.get(test.id('idle'));
+
 -- a page instead of a form; and schemas that are fine
 SELECT test.wrong('ask', '{"message": "sign", "url": "https://example.com/sign?id=1"}');
 SELECT test.wrong('ask', '{"message": "m", "schema": {"title": "t", "description": "d", "required": [], "additionalProperties": false, "properties":
     {"a": {"type": "string", "title": "t", "description": "d", "default": "", "format": "email", "minLength": 1, "maxLength": 9},
      "b": {"type": "number", "minimum": 0, "maximum": 9.5}, "c": {"enum": ["x", 1, null], "enumNames": []}, "d": {}}}}');
+-- empty tables, as Lua has them
+SELECT schema, test.wrong('ask', jsonb_build_object('message', 'm', 'schema', schema))
+FROM unnest(ARRAY['[]', '{"properties": []}', '{"properties": {"a": []}}']::jsonb[]) schema;
 SELECT message, url, schema IS NULL AS no_schema FROM sandbox_exec.pending WHERE execution_id = test.id('wrong') ORDER BY requested_at;
 
 -- a short sleep is over at once for executors outside, which sleep themselves
@@ -113,8 +122,10 @@ SELECT test.call('sleep', 1, 'sleep', 'sleep', '{"seconds": 0}'), test.call('sle
 SELECT test.call('sleep', 3, 'sleep', 'sleep', '{"seconds": 3600}');
 SELECT kind, name, due_at - requested_at AS due FROM sandbox_exec.pause WHERE execution_id = test.id('sleep');
 SELECT count(*) FROM sandbox_exec.pending WHERE execution_id = test.id('sleep');
-SELECT p ->> 'kind' AS kind, p -> 'args' AS args FROM sandbox_exec.get(test.id('sleep')), jsonb_array_elements(pending) p;
+-- nor the record, where wait() looks for somebody to ask
+SELECT pending IS NULL AS none FROM sandbox_exec.get(test.id('sleep'));
 SELECT test.suspend('sleep');
+SELECT status, clock_timestamp() > statement_timestamp() + interval '200 ms' AS waited FROM sandbox_exec.wait(test.id('sleep'), '300 ms');
 UPDATE sandbox_exec.pause SET due_at = now() + interval '1 min' WHERE execution_id = test.id('sleep');
 SELECT sandbox_exec._next_due() = due_at AS next FROM sandbox_exec.pause WHERE execution_id = test.id('sleep');
 SELECT sandbox_exec.promote(), count(*) FROM sandbox_exec.due;
@@ -162,6 +173,13 @@ SELECT count(*) FROM generate_series(1, 99) i WHERE test.call('limit', i, 'ask',
 SELECT test.call('limit', 100, 'event', 'e'), test.call('limit', 101, 'event', 'e'), test.call('limit', 102, 'tool', 'crm.lookup', '{"id": 1}');
 SELECT open_pauses, call_count, delivered_count FROM sandbox_exec.execution WHERE id = test.id('limit');
 SELECT test.suspend('limit');
+-- the log doesn't tell of so many each time, nor of any when it is full
+SELECT data FROM sandbox_exec.event WHERE execution_id = test.id('limit') AND type = 'paused';
+SELECT test.enqueue('full'), test.call('full', 1, 'ask', 'ask', '{"message": "m"}');
+UPDATE sandbox_exec.execution SET log_size = 4194304 WHERE id = test.id('full');
+SELECT test.suspend('full');
+SELECT data FROM sandbox_exec.event WHERE execution_id = test.id('full') AND type = 'paused';
+SELECT sandbox_exec.cancel(test.id('full'));
 
 -- the end of an execution, and of its record
 SELECT sandbox_exec.cancel(test.id('limit'));

@@ -16,6 +16,15 @@ FROM unnest(ARRAY[NULL, '[]', '{"name": "Bob"}', '{"age": 30}', '{"name": 1, "ag
 SELECT test.error($$ SELECT test.resume('form', 1, 'accept', '{"age": 30}') $$);
 SELECT status, jsonb_array_length(pending) FROM sandbox_exec.get(test.id('form'));
 
+-- what an enum has, and nothing that is only like it; a deep value, which the code could not read
+SELECT test.enqueue('enum'), test.call('enum', 1, 'ask', 'ask', '{"message": "m", "schema": {"properties": {
+    "list": {"enum": [[1, 2], {"role": "x"}, 7]}}}}'), test.suspend('enum');
+SELECT content, split_part(test.error(format('SELECT test.resume(%L, 1, %L, %L)', 'enum', 'accept', content)), E'\n', 1) AS error
+FROM unnest(ARRAY['{"list": [1]}', '{"list": []}', '{"list": [2, 1]}', '{"list": {}}', '{"list": "7"}']::jsonb[]) content;
+SELECT test.error(format('SELECT test.resume(%L, 1, %L, %L)', 'enum', 'accept', '{"deep": ' || repeat('[', 99) || repeat(']', 99) || '}'));
+SELECT test.resume('enum', 1, 'accept', ('{"list": 7.0, "deep": ' || repeat('[', 98) || '1' || repeat(']', 98) || '}')::jsonb);
+SELECT sandbox_exec.cancel(test.id('enum'));
+
 -- other mistakes
 SELECT test.error($$ SELECT sandbox_exec.resume(NULL) $$);
 SELECT test.error($$ SELECT test.resume('form', 1, 'approve') $$);
@@ -46,6 +55,14 @@ SELECT answers, open_pauses, delivered_count FROM sandbox_exec.execution WHERE i
 SELECT c.created_at = p.answered_at AS clock FROM sandbox_exec.call c JOIN sandbox_exec.pause p USING (execution_id, seq) WHERE c.execution_id = test.id('form');
 SELECT pos, type, CASE WHEN type = 'resumed' THEN data END AS data FROM test.log WHERE code = 'form' ORDER BY pos;
 SELECT attempt_count, pending IS NULL AS none FROM sandbox_exec.get(test.id('form'));
+
+-- answers count for the journal, which is limited
+SELECT test.enqueue('heavy'), test.call('heavy', 1, 'ask', 'ask', '{"message": "m"}'), test.call('heavy', 2, 'ask', 'ask', '{"message": "m"}'), test.suspend('heavy');
+UPDATE sandbox_exec.execution SET journal_size = 33554432 - 1000 WHERE id = test.id('heavy');
+SELECT test.resume('heavy', 1, 'accept', to_jsonb(repeat('x', 1000))), test.resume('heavy', 2, 'accept', '1'), test.claim('heavy');
+SELECT seq, outcome, value ->> 'code' AS code, value -> 'content' AS content, no FROM test.journal WHERE code = 'heavy' ORDER BY seq;
+SELECT journal_size <= 33554432 AS within FROM sandbox_exec.execution WHERE id = test.id('heavy');
+SELECT sandbox_exec.cancel(test.id('heavy'));
 
 -- an accepted url has no content; declined and cancelled ones have none to give
 SELECT test.enqueue('url'), test.call('url', 1, 'ask', 'ask', '{"message": "m", "url": "https://x"}'),
@@ -78,7 +95,7 @@ SELECT seq, outcome, delivered_no FROM sandbox_exec.journal(test.id('url'), test
 -- an execution that ended answers what was open with cancel, until it is purged
 SELECT test.call('url', 10, 'ask', 'ask', '{"message": "open"}'), sandbox_exec.finalize(test.id('url'), test.token('url'), 'succeeded', '1');
 SELECT test.resume('url', 10, 'accept'), test.resume('url', 3, 'accept');
-SELECT outcome IS NULL AS computed FROM sandbox_exec.pause WHERE call_id = test.call_id('url', 10);
+SELECT outcome FROM sandbox_exec.pause WHERE call_id = test.call_id('url', 10);
 SELECT status, result, pending IS NULL AS none FROM sandbox_exec.get(test.id('url'));
 SELECT test.enqueue('cancelled'), test.call('cancelled', 1, 'ask', 'ask', '{"message": "m"}'), test.suspend('cancelled');
 SELECT sandbox_exec.cancel(test.id('cancelled')), test.resume('cancelled', 1), test.resume('cancelled', 1, 'decline');
@@ -92,6 +109,15 @@ SELECT sandbox_exec._promote(1000);
 COMMIT;
 SELECT test.resume('late', 1), test.claim('late'), test.call('late', 1, 'ask', 'ask', '{"message": "m", "expires": 3600}');
 SELECT answered_by IS NULL AS nobody, actor FROM sandbox_exec.pause WHERE execution_id = test.id('late');
+-- whether or not somebody has noted it
+SELECT test.enqueue('unseen'), test.call('unseen', 1, 'ask', 'ask', '{"message": "m", "expires": 3600}'), test.suspend('unseen');
+BEGIN;
+UPDATE sandbox_exec.pause SET due_at = now() - interval '1 s' WHERE execution_id = test.id('unseen');
+SELECT count(*) FROM sandbox_exec.pending WHERE execution_id = test.id('unseen');
+SELECT pending IS NULL AS none FROM sandbox_exec.get(test.id('unseen'));
+SELECT test.resume('unseen', 1);
+COMMIT;
+SELECT answered_by IS NULL AS nobody, outcome FROM sandbox_exec.pause WHERE execution_id = test.id('unseen');
 -- that of an ended execution is put out of the way when it falls due
 SELECT test.enqueue('gone'), test.call('gone', 1, 'ask', 'ask', '{"message": "m", "expires": 3600}'), sandbox_exec.cancel(test.id('gone'));
 SELECT sandbox_exec.finalize(test.id('gone'), test.token('gone'), 'succeeded');

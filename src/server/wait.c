@@ -1,6 +1,8 @@
 /*
  * wait.c
- *		wait(): until an execution has ended or is paused.
+ *		wait(): until an execution has ended, or is paused for somebody's answer.
+ *
+ * One that sleeps, or waits for an event or a child, is nobody's to act on.
  */
 #include "postgres.h"
 
@@ -19,7 +21,7 @@ PG_FUNCTION_INFO_V1(wait_v1);
 typedef enum Seen
 {
 	SEEN_NOTHING,				/* unknown or foreign: alike */
-	SEEN_LIVE,					/* neither ended nor paused */
+	SEEN_LIVE,					/* neither ended nor paused for an answer */
 	SEEN_OWN,					/* live, by what this transaction did and nobody sees */
 	SEEN_SETTLED
 } Seen;
@@ -54,7 +56,9 @@ look_at_state(void *arg, const Caller *caller, MemoryContext outside)
 	Wait	   *wait = arg;
 	SpiRow		row;
 
-	execute(&plan, "SELECT e.finished_at IS NOT NULL OR e.status OPERATOR(pg_catalog.=) 'paused' AS settled, "
+	execute(&plan, "SELECT e.finished_at IS NOT NULL "
+				   "OR (e.status OPERATOR(pg_catalog.=) 'paused' AND EXISTS (SELECT FROM sandbox_exec._waiting w "
+				   "WHERE w.execution_id OPERATOR(pg_catalog.=) e.id)) AS settled, "
 				   "e.xmin AS writer FROM sandbox_exec.execution e "
 				   "WHERE e.id OPERATOR(pg_catalog.=) $2 AND sandbox_exec._visible($1, $3, e.submitter, e.owner)",
 			wait, caller);

@@ -29,6 +29,9 @@ BEGIN
             NULL, NULL);
     ELSIF name = 'executions.wait' THEN
         verdict := NULL;
+    ELSIF t.kind = 'external' AND approved THEN
+        value := sandbox_exec._call_error('tool_not_found', format('the function of tool "%s" no longer exists', name), name,
+            'It was replaced after this call was approved.', NULL);
     ELSIF t.kind = 'external' THEN
         value := sandbox_exec._external_problem(name, t.arguments_schema, args);
         IF value IS NULL THEN

@@ -34,8 +34,9 @@ BEGIN
         SET status = 'cancelled', finished_at = now, updated_at = now, cancel_reason = reason,
             error_code = 'cancelled', error = coalesce(reason, 'cancelled')
         WHERE e.id = _cancel.id;
+        PERFORM sandbox_exec._close(id);
         PERFORM sandbox_exec._announce(id, 'cancelled');
-        PERFORM sandbox_exec._tell_parent(found_row.parent_id, now);
+        PERFORM sandbox_exec._tell_parent(id, found_row.parent_id, now);
     ELSIF found_row.cancel_requested_at IS NULL THEN
         UPDATE sandbox_exec.execution e
         SET cancel_requested_at = now, updated_at = now, cancel_reason = reason

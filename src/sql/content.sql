@@ -9,6 +9,8 @@
  * title, description, default, format and enumNames are for whoever shows a
  * form.  What else a schema says is refused where a person is to be asked by it,
  * and passed over where an application has registered it for a tool.
+ *
+ * Lua has one empty table, which travels as []: here it stands for {}, too.
  */
 
 -- what is wrong with a schema, as a sentence; null: nothing
@@ -18,13 +20,15 @@ AS $$
 DECLARE
     problem text;
 BEGIN
-    IF jsonb_typeof(schema) <> 'object' THEN
+    IF schema = '[]' THEN
+        RETURN NULL;
+    ELSIF jsonb_typeof(schema) <> 'object' THEN
         RETURN 'A schema is an object.';
     ELSIF octet_length(schema::text) > 65536 THEN
         RETURN format('It has %s bytes as text; the limit is 65536.', octet_length(schema::text));
     ELSIF coalesce(schema -> 'type', '"object"') <> '"object"' THEN
         RETURN 'Its type has to be "object".';
-    ELSIF jsonb_typeof(schema -> 'properties') <> 'object' THEN
+    ELSIF jsonb_typeof(schema -> 'properties') <> 'object' AND schema -> 'properties' <> '[]' THEN
         RETURN 'Its properties have to be an object.';
     ELSIF jsonb_typeof(schema -> 'additionalProperties') <> 'boolean' THEN
         RETURN 'Its additionalProperties have to be true or false.';
@@ -37,7 +41,7 @@ BEGIN
     WHERE k NOT IN ('type', 'required', 'properties', 'additionalProperties', 'title', 'description', '$schema') LIMIT 1;
     IF NOT FOUND THEN
         SELECT format('The property "%s" %s.', p.key, sandbox_exec._rule_problem(p.value)) INTO problem
-        FROM jsonb_each(coalesce(schema -> 'properties', '{}')) p
+        FROM jsonb_each(coalesce(NULLIF(schema -> 'properties', '[]'), '{}')) p
         WHERE sandbox_exec._rule_problem(p.value) IS NOT NULL LIMIT 1;
     END IF;
     RETURN problem;
@@ -51,7 +55,9 @@ AS $$
 DECLARE
     wrong text;
 BEGIN
-    IF jsonb_typeof(rule) <> 'object' THEN
+    IF rule = '[]' THEN
+        RETURN NULL;
+    ELSIF jsonb_typeof(rule) <> 'object' THEN
         RETURN 'is not described by an object';
     ELSIF coalesce(rule ->> 'type', 'string') NOT IN ('string', 'number', 'integer', 'boolean', 'array', 'object', 'null') THEN
         RETURN format('has the unknown type %s', rule -> 'type');
@@ -87,7 +93,8 @@ BEGIN
         RETURN format('must be of type %s, not %s', wanted, kind);
     ELSIF wanted = 'integer' AND value::numeric <> trunc(value::numeric) THEN
         RETURN 'must be of type integer, without a fraction';
-    ELSIF jsonb_typeof(rule -> 'enum') = 'array' AND NOT rule -> 'enum' @> jsonb_build_array(value) THEN
+    ELSIF jsonb_typeof(rule -> 'enum') = 'array'
+          AND NOT EXISTS (SELECT FROM jsonb_array_elements(rule -> 'enum') x(allowed) WHERE x.allowed = value) THEN
         RETURN format('must be one of %s', rule -> 'enum');
     ELSIF kind = 'string' AND length(value #>> '{}') < sandbox_exec._number_in(rule, 'minLength') THEN
         RETURN format('must have at least %s characters', rule ->> 'minLength');

@@ -15,6 +15,7 @@ DECLARE
     p sandbox_exec.pause;
     e record;
     a record;
+    full_up boolean;
     size integer;
 BEGIN
     FOREACH claimed IN ARRAY ids LOOP
@@ -26,6 +27,12 @@ BEGIN
         LOOP
             a := sandbox_exec._answered_value(p);
             size := coalesce(octet_length(a.value::text), 0);
+            SELECT x.journal_size + size > 33554432 INTO full_up FROM sandbox_exec.execution x WHERE x.id = claimed;
+            IF full_up THEN
+                a.outcome := 'error';
+                a.value := sandbox_exec._answer_too_large(p, size);
+                size := octet_length(a.value::text);
+            END IF;
             UPDATE sandbox_exec.execution x
             SET delivered_count = x.delivered_count + 1, answers = x.answers - 1, journal_size = x.journal_size + size,
                 log_pos = x.log_pos + (a.outcome <> 'pending')::integer, log_size = x.log_size + least(size, 8192) + 100
@@ -41,5 +48,17 @@ BEGIN
             END IF;
         END LOOP;
     END LOOP;
+END
+$$;
+
+-- for an answer for which the journal has no room
+CREATE FUNCTION sandbox_exec._answer_too_large(p sandbox_exec.pause, size integer) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN sandbox_exec._call_error('result_too_large', 'the answer is too large for this execution',
+        CASE WHEN p.kind IN ('external', 'child') THEN p.name END,
+        format('It has %s bytes as text; all arguments and results together may have 33554432.', size),
+        'Have large data kept in a table, and answered with its key.');
 END
 $$;

@@ -15,7 +15,9 @@ DECLARE
 BEGIN
     FOR p IN
         SELECT x.call_id, x.kind, x.child_id FROM sandbox_exec.pause x
-        WHERE x.execution_id = _answer_due_of.id AND x.outcome IS NULL AND (x.due_at <= now OR x.kind = 'child')
+        WHERE x.execution_id = _answer_due_of.id AND x.outcome IS NULL
+              AND (x.due_at <= now OR (x.kind = 'child' AND NOT EXISTS (
+                  SELECT FROM sandbox_exec.execution c WHERE c.id = x.child_id AND c.finished_at IS NULL)))
         ORDER BY x.due_at, x.seq
     LOOP
         IF p.kind = 'child' THEN
@@ -44,12 +46,14 @@ BEGIN
 END
 $$;
 
--- of these executions, those that nobody holds
+-- of these executions, those that nobody holds; the others are looked at again
+-- until they have been reached
 CREATE FUNCTION sandbox_exec._answer_due(ids uuid[], now timestamptz) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 DECLARE
     execution record;
+    reached uuid[] := '{}';
     answered bigint := 0;
 BEGIN
     FOR execution IN
@@ -57,17 +61,23 @@ BEGIN
         WHERE e.id = ANY (ids)
         ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED
     LOOP
+        reached := reached || execution.id;
+        -- before the look: what ends after that comes again
+        DELETE FROM sandbox_exec.child_end c WHERE c.parent_id = execution.id;
         IF execution.ended THEN
             PERFORM sandbox_exec._close(execution.id);
         ELSE
             answered := answered + sandbox_exec._answer_due_of(execution.id, now);
         END IF;
     END LOOP;
+    IF NOT ids <@ reached THEN
+        PERFORM sandbox_exec._work_due(now + interval '1 s');
+    END IF;
     RETURN answered;
 END
 $$;
 
--- for promote(): what is due, and children whose end nobody told
+-- for promote(): what is due, and parents that nobody told of their children's end
 CREATE FUNCTION sandbox_exec._answer_all_due(max_rows integer, now timestamptz) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
@@ -77,12 +87,11 @@ DECLARE
         SELECT p.execution_id FROM sandbox_exec.pause p
         WHERE p.outcome IS NULL AND p.due_at <= now
         ORDER BY p.due_at LIMIT max_rows);
-    parents CONSTANT uuid[] := ARRAY(
-        SELECT p.execution_id FROM sandbox_exec.pause p
-        WHERE p.outcome IS NULL AND p.kind = 'child'
-              AND NOT EXISTS (SELECT FROM sandbox_exec.execution c WHERE c.id = p.child_id AND c.finished_at IS NULL)
-        LIMIT max_rows);
+    parents CONSTANT uuid[] := ARRAY(SELECT c.parent_id FROM sandbox_exec.child_end c LIMIT max_rows);
 BEGIN
+    DELETE FROM sandbox_exec.child_end c
+    WHERE c.parent_id = ANY (parents)
+          AND NOT EXISTS (SELECT FROM sandbox_exec.execution e WHERE e.id = c.parent_id);
     RETURN CASE WHEN ids || parents = '{}' THEN 0 ELSE sandbox_exec._answer_due(ids || parents, now) END;
 END
 $$;
@@ -92,18 +101,23 @@ CREATE FUNCTION sandbox_exec._answer_parents(children uuid[]) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 DECLARE
-    now CONSTANT timestamptz := clock_timestamp();
     parents CONSTANT uuid[] := ARRAY(
-        SELECT p.execution_id FROM sandbox_exec.pause p
-        WHERE p.outcome IS NULL AND p.kind = 'child' AND p.child_id = ANY (children));
+        SELECT c.parent_id FROM sandbox_exec.child_end c WHERE c.child_id = ANY (children));
 BEGIN
-    IF parents <> '{}' AND sandbox_exec._answer_due(parents, now) < cardinality(parents) THEN
-        PERFORM sandbox_exec._work_due(now + interval '1 s');
+    IF parents <> '{}' THEN
+        PERFORM sandbox_exec._answer_due(parents, clock_timestamp());
     END IF;
 END
 $$;
 
--- when a child ends: have a worker look, in case nobody else tells its parent
-CREATE FUNCTION sandbox_exec._tell_parent(parent_id uuid, now timestamptz) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN CASE WHEN parent_id IS NOT NULL THEN sandbox_exec._work_due(now) END;
+-- when a child ends: note it, and have a worker look
+CREATE FUNCTION sandbox_exec._tell_parent(id uuid, parent_id uuid, due timestamptz) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF parent_id IS NOT NULL THEN
+        INSERT INTO sandbox_exec.child_end (child_id, parent_id) VALUES (id, _tell_parent.parent_id) ON CONFLICT DO NOTHING;
+        PERFORM sandbox_exec._work_due(due);
+    END IF;
+END
+$$;

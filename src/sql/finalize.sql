@@ -109,8 +109,10 @@ BEGIN
             claim_token = NULL, lease_expires_at = NULL, worker_epoch = NULL, worker_no = NULL
         WHERE e.id = ANY (locked)
         RETURNING e.id, sandbox_exec._tell(e.id, e.status), sandbox_exec._wake(e.id),
-                  -- a worker does it itself, in a transaction of its own
-                  CASE WHEN NOT by_worker THEN sandbox_exec._tell_parent(e.parent_id, now) END
+                  CASE WHEN e.open_pauses > 0 AND e.finished_at IS NOT NULL THEN sandbox_exec._close(e.id) END,
+                  -- a worker tells it in its next transaction, if it lives so long
+                  CASE WHEN e.parent_id IS NOT NULL AND e.finished_at IS NOT NULL THEN
+                      sandbox_exec._tell_parent(e.id, e.parent_id, now + by_worker::integer * interval '1 s') END
     )
     SELECT array_agg(w.id) INTO ended FROM written w;
 

@@ -33,7 +33,8 @@ RETURNS TABLE (name text, description text, arguments_schema jsonb, function oid
     LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT t.name, coalesce(t.description, obj_description(f.oid, 'pg_proc')), t.arguments_schema, f.oid,
-           t.requires_approval OR sandbox_exec._restriction(t.name, e.owner) IS NOT NULL
+           t.function IS NOT NULL AND t.name <> 'executions.wait'
+               AND (t.requires_approval OR sandbox_exec._restriction(t.name, e.owner) IS NOT NULL)
     FROM sandbox_exec.execution e
          JOIN sandbox_exec.execution_input i ON i.id = e.id
          CROSS JOIN sandbox_exec.tool t

@@ -15,8 +15,7 @@
  * is what makes each attempt go the same way.  Whoever changes a pause holds
  * the lock of its execution's row.
  *
- * The pauses of an execution that ended count as cancelled, without being
- * written so; where one is met on another occasion it is (due.sql).
+ * The end of an execution cancels its pauses (_close, due.sql).
  */
 CREATE TABLE sandbox_exec.pause (
     call_id uuid PRIMARY KEY,
@@ -47,15 +46,25 @@ CREATE TABLE sandbox_exec.pause (
 CREATE UNIQUE INDEX pause_call ON sandbox_exec.pause (execution_id, seq);
 CREATE INDEX pause_due ON sandbox_exec.pause (due_at) WHERE outcome IS NULL AND due_at IS NOT NULL;
 CREATE INDEX pause_event ON sandbox_exec.pause (name) WHERE outcome IS NULL AND kind = 'event';
-CREATE INDEX pause_of_child ON sandbox_exec.pause (child_id) WHERE outcome IS NULL AND kind = 'child';
 CREATE INDEX pause_open ON sandbox_exec.pause (owner, requested_at)
     WHERE outcome IS NULL AND kind IN ('ask', 'approval', 'external');
+
+-- children that ended, until their parents have been told: what waits for a child
+-- may be many, and is not to be looked through for the few that go on
+CREATE TABLE sandbox_exec.child_end (
+    child_id uuid PRIMARY KEY,
+    parent_id uuid NOT NULL
+);
+CREATE INDEX child_end_parent ON sandbox_exec.child_end (parent_id);
+COMMENT ON TABLE sandbox_exec.child_end IS 'children that ended, until their parents have been told';
+SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.child_end', '');
 
 COMMENT ON TABLE sandbox_exec.pause IS 'calls that wait for an answer, and what it was; see the view pending';
 SELECT pg_catalog.pg_extension_config_dump('sandbox_exec.pause', '');
 
--- open pauses, as people see them; the views on it say whose and which.  Functions
--- in a view run as its user: there is none of ours in it.
+-- open pauses that somebody can answer: not those whose time has come, whoever notes it
+-- when.  The views on it say whose and which.  Functions in a view run as its user:
+-- there is none of ours in it.
 CREATE VIEW sandbox_exec._waiting AS
 SELECT p.call_id, p.execution_id, p.seq, p.kind, p.name,
        CASE WHEN p.kind = 'ask' THEN NULL
@@ -65,4 +74,4 @@ SELECT p.call_id, p.execution_id, p.seq, p.kind, p.name,
        p.message, p.schema, p.url, p.submitter, p.owner, p.requested_at, p.due_at AS expires_at
 FROM sandbox_exec.pause p
      JOIN sandbox_exec.call c ON c.execution_id = p.execution_id AND c.seq = p.seq
-WHERE p.outcome IS NULL;
+WHERE p.outcome IS NULL AND p.kind IN ('ask', 'approval', 'external') AND (p.due_at IS NULL OR p.due_at > statement_timestamp());

@@ -4,9 +4,11 @@
 CREATE VIEW sandbox_exec.pending WITH (security_barrier) AS
 SELECT w.call_id, w.execution_id, w.kind, w.name, w.args, w.message, w.schema, w.url, w.owner,
        w.requested_at, w.expires_at
-FROM sandbox_exec._waiting w JOIN sandbox_exec.execution e ON e.id = w.execution_id
-WHERE w.kind IN ('ask', 'approval', 'external') AND e.finished_at IS NULL
-      AND pg_has_role(w.submitter, 'USAGE')
+FROM sandbox_exec._waiting w
+     -- LIMIT: not to be made a join, which might read all of history
+     CROSS JOIN LATERAL (SELECT FROM sandbox_exec.execution x
+                         WHERE x.id = w.execution_id AND x.finished_at IS NULL LIMIT 1) e
+WHERE pg_has_role(w.submitter, 'USAGE')
       AND CASE WHEN (SELECT t.owner FROM sandbox_exec._tool t) <> w.owner THEN NULL ELSE true END IS NOT NULL;
 
 COMMENT ON VIEW sandbox_exec.pending IS

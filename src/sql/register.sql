@@ -4,7 +4,8 @@
  * A submitter needs EXECUTE on the function besides, as for any other use.
  */
 CREATE FUNCTION sandbox_exec._check_tool(
-    function regprocedure, name text, description text, arguments_schema jsonb, kind text)
+    function regprocedure, name text, description text, arguments_schema jsonb, kind text,
+    requires_approval boolean)
 RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
@@ -20,6 +21,10 @@ BEGIN
         RAISE EXCEPTION 'an external tool has no function' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('It is %s.', function),
             HINT = 'Give null for the function, or leave kind out.';
+    ELSIF kind = 'external' AND requires_approval THEN
+        RAISE EXCEPTION 'an external tool cannot require an approval' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'The application decides by its answer whether the tool is run.',
+            HINT = 'Leave requires_approval out, and answer with decline what is not approved.';
     ELSIF kind = 'external' THEN
         PERFORM sandbox_exec._check_name('name', name);
     ELSIF function IS NULL THEN
@@ -72,7 +77,7 @@ AS $$
 BEGIN
     PERFORM sandbox_exec._not_by_tool('register_tool()');
     kind := coalesce(kind, 'sql');
-    PERFORM sandbox_exec._check_tool(function, name, description, arguments_schema, kind);
+    PERFORM sandbox_exec._check_tool(function, name, description, arguments_schema, kind, requires_approval);
     IF name IS NULL THEN
         name := (SELECT p.proname FROM pg_proc p WHERE p.oid = function);
         PERFORM sandbox_exec._check_name('name', name);

@@ -93,8 +93,9 @@ BEGIN
     IF released.status = 'queued' THEN
         PERFORM sandbox_exec._row_ready(released.rank, released.run_at, _release.id);
     ELSE
+        PERFORM sandbox_exec._close(_release.id);
         PERFORM sandbox_exec._announce(_release.id, released.status);
-        PERFORM sandbox_exec._tell_parent(released.parent_id, now);
+        PERFORM sandbox_exec._tell_parent(_release.id, released.parent_id, now);
     END IF;
     RETURN true;
 END

@@ -27,6 +27,20 @@ BEGIN
             DETAIL = format('It has %s bytes as text; the limit is 1048576.', octet_length(content::text)),
             HINT = 'Keep large data in a table and answer with its key.';
     END IF;
+    PERFORM sandbox_exec._check_nesting('content', content);
+END
+$$;
+
+-- code reads 100 levels, and what it gets has the value one level down
+CREATE FUNCTION sandbox_exec._check_nesting(what text, value jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF jsonb_path_exists(value, 'strict $.**{99} ? (@.type() == "array" || @.type() == "object")') THEN
+        RAISE EXCEPTION '% is nested too deeply', what USING ERRCODE = 'program_limit_exceeded',
+            DETAIL = 'The limit is 99 levels.',
+            HINT = 'Give the data in a flatter form.';
+    END IF;
 END
 $$;
 
@@ -70,6 +84,7 @@ CREATE FUNCTION sandbox_exec._resume(
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 DECLARE
+    now timestamptz;
     p sandbox_exec.pause;
     ended boolean;
 BEGIN
@@ -83,6 +98,11 @@ BEGIN
     WHERE x.call_id = _resume.call_id AND sandbox_exec._visible(caller, _resume.owner, x.submitter, x.owner);
     SELECT e.finished_at IS NOT NULL INTO ended FROM sandbox_exec.execution e
     WHERE e.id = _resume.execution_id FOR NO KEY UPDATE;
+    now := clock_timestamp();       -- after the wait for the lock
+    IF NOT ended AND EXISTS (SELECT FROM sandbox_exec.pause x
+                             WHERE x.call_id = _resume.call_id AND x.outcome IS NULL AND x.due_at <= now) THEN
+        PERFORM sandbox_exec._answer_due_of(execution_id, now);     -- its time came first
+    END IF;
     SELECT * INTO p FROM sandbox_exec.pause x
     WHERE x.call_id = _resume.call_id AND x.execution_id = _resume.execution_id;
     IF NOT FOUND THEN

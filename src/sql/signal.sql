@@ -7,6 +7,7 @@ CREATE FUNCTION sandbox_exec._signal(caller regrole, name text, payload jsonb, o
 AS $$
 DECLARE
     execution record;
+    now timestamptz;
     call_id uuid;
     answered bigint := 0;
 BEGIN
@@ -18,6 +19,7 @@ BEGIN
             DETAIL = format('It has %s bytes as text; the limit is 1048576.', octet_length(payload::text)),
             HINT = 'Keep large data in a table and send its key.';
     END IF;
+    PERFORM sandbox_exec._check_nesting('payload', payload);
     FOR execution IN
         SELECT e.id, e.finished_at IS NOT NULL AS ended
         FROM sandbox_exec.execution e
@@ -32,9 +34,11 @@ BEGIN
             PERFORM sandbox_exec._close(execution.id);
             CONTINUE;
         END IF;
+        now := clock_timestamp();       -- after the wait for the lock; whose time came first timed out
         FOR call_id IN
             SELECT p.call_id FROM sandbox_exec.pause p
             WHERE p.execution_id = execution.id AND p.kind = 'event' AND p.outcome IS NULL AND p.name = _signal.name
+                  AND (p.due_at IS NULL OR p.due_at > now)
             ORDER BY p.seq
         LOOP
             PERFORM sandbox_exec._answer(call_id, 'accept', payload, 'call', caller, NULL);

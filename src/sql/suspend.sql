@@ -7,15 +7,20 @@
  * there is no moment between the two.
  */
 
--- what it waits for, for whoever reads along
-CREATE FUNCTION sandbox_exec._paused_event(id uuid) RETURNS jsonb
+-- what it waits for, for whoever reads along; left out when it is much, as each
+-- of many suspends tells it again, or when the log is full
+CREATE FUNCTION sandbox_exec._paused_event(id uuid, room integer) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-BEGIN
-    RETURN jsonb_build_object('type', 'paused', 'data', jsonb_build_object('calls', (
+DECLARE
+    calls CONSTANT jsonb := (
         SELECT jsonb_agg(jsonb_build_object('call_id', p.call_id, 'seq', p.seq, 'kind', p.kind, 'name', p.name,
                                             'message', left(p.message, 1000)) ORDER BY p.seq)
-        FROM sandbox_exec.pause p WHERE p.execution_id = _paused_event.id AND p.outcome IS NULL)));
+        FROM sandbox_exec.pause p WHERE p.execution_id = _paused_event.id AND p.outcome IS NULL);
+BEGIN
+    RETURN jsonb_build_object('type', 'paused', 'data',
+        CASE WHEN octet_length(calls::text) <= least(room, 8192) THEN jsonb_build_object('calls', calls)
+             ELSE '{"calls": null, "omitted": true}' END);
 END
 $$;
 
@@ -26,13 +31,15 @@ AS $$
 DECLARE
     now CONSTANT timestamptz := clock_timestamp();
     next_status text;
+    room integer;
     before bigint;
 BEGIN
     PERFORM sandbox_exec._answer_due_of(id, now);
-    SELECT CASE WHEN e.answers > 0 THEN 'queued' ELSE 'paused' END INTO next_status
+    events := coalesce(events, '[]');
+    SELECT CASE WHEN e.answers > 0 THEN 'queued' ELSE 'paused' END, 4194304 - e.log_size - octet_length(events::text)
+    INTO next_status, room
     FROM sandbox_exec.execution e WHERE e.id = _park.id;
-    events := coalesce(events, '[]')
-        || CASE next_status WHEN 'paused' THEN sandbox_exec._paused_event(id) ELSE '[]' END;
+    events := events || CASE next_status WHEN 'paused' THEN sandbox_exec._paused_event(id, room) ELSE '[]' END;
     UPDATE sandbox_exec.execution e
     SET status = next_status, ready = next_status = 'queued', updated_at = now,
         attempt_count = e.attempt_count - 1, known_started = false,
@@ -76,6 +83,12 @@ BEGIN
         END IF;
         PERFORM sandbox_exec._release(id, token);
         RETURN 'cancelled';
+    ELSIF held.waits = 0 AND by_worker THEN
+        -- a mistake of ours: let it have its other attempts, not this one for ever
+        PERFORM sandbox_exec._finalize_many(jsonb_build_array(jsonb_build_object(
+            'id', id, 'token', token, 'status', 'failed', 'error_code', 'executor_error', 'events', events,
+            'error', 'the execution was suspended, but waits for nothing')), true);
+        RETURN 'lost';
     ELSIF held.waits = 0 THEN
         RAISE EXCEPTION 'the execution waits for nothing' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'None of its calls is pending.',

@@ -225,6 +225,27 @@ local a, b = executions.enqueue{code = "return args * 2", args = $_}, executions
 return {executions.wait(a).result, executions.wait(b).status}} } } 1 .. 20 ]);
 expect_terminal($node, $parents[$_ - 1], { status => 'succeeded', result => [ 2 * $_, 'failed' ] }, "parent $_") for 1 .. 20;
 
+# Guarantee: a parent that was held when its child ended, for longer than any
+# worker stayed, goes on when it is let go.
+set_config($node, 'sandbox_exec.worker_idle_timeout', '1 s');
+my $gate = session($node);
+$gate->query('SELECT pg_advisory_lock(7)');
+my $parent = enqueue($node, q{local child = executions.enqueue{code = "tools.app.gate()", tools = {"app.gate"}}
+return executions.wait(child).status}, @tools);
+wait_for_status($node, $parent, 'paused');
+my $holder = session($node);
+$holder->query('BEGIN');
+$holder->query("SELECT FROM sandbox_exec.execution WHERE id = '$parent' FOR UPDATE");
+my ($worker) = worker_pids($node);
+$gate->query('SELECT pg_advisory_unlock(7)');
+$gate->close;
+poll_until(sub { sql("SELECT status FROM sandbox_exec.executions WHERE parent_id = '$parent'") eq 'succeeded' }, 'the child to end');
+process_gone($worker, 'the worker that told the parent in vain');
+$holder->query('COMMIT');
+$holder->close;
+expect_terminal($node, $parent, { status => 'succeeded', result => 'succeeded' }, 'the parent goes on all the same');
+set_config($node, 'sandbox_exec.worker_idle_timeout', '60 s');
+
 # --------------------------------------------------------------- sleep and events
 
 $id = enqueue($node, q{local pause = sleep pause(0.01) pause(0.3) local p = await_event("go", 600) local q, why = await_event("never", 0.25) return {p, q or why}});
