@@ -13,6 +13,8 @@ DECLARE
     child record;
     answered integer := 0;
 BEGIN
+    -- before the look: what ends after that comes again
+    DELETE FROM sandbox_exec.child_end c WHERE c.parent_id = _answer_due_of.id;
     FOR p IN
         SELECT x.call_id, x.kind, x.child_id FROM sandbox_exec.pause x
         WHERE x.execution_id = _answer_due_of.id AND x.outcome IS NULL
@@ -43,6 +45,7 @@ AS $$
 BEGIN
     UPDATE sandbox_exec.pause p SET outcome = 'cancel', answered_at = clock_timestamp()
     WHERE p.execution_id = _close.id AND p.outcome IS NULL;
+    DELETE FROM sandbox_exec.child_end c WHERE c.parent_id = _close.id;
 END
 $$;
 
@@ -62,8 +65,6 @@ BEGIN
         ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         reached := reached || execution.id;
-        -- before the look: what ends after that comes again
-        DELETE FROM sandbox_exec.child_end c WHERE c.parent_id = execution.id;
         IF execution.ended THEN
             PERFORM sandbox_exec._close(execution.id);
         ELSE

@@ -15,7 +15,7 @@ RETURN sandbox_exec._call_error('invalid_arguments', message, NULL, NULL, NULL);
 CREATE FUNCTION sandbox_exec._seconds_problem(what text, seconds jsonb, minimum numeric) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN jsonb_typeof(seconds) <> 'number' THEN format('%s must be a number of seconds', what)
-            WHEN seconds::numeric < minimum THEN format('%s must not be %s', what, CASE minimum WHEN 0 THEN 'negative' ELSE 'zero or less' END)
+            WHEN seconds::numeric < minimum THEN format('%s must not be %s', what, CASE minimum WHEN 0 THEN 'negative' ELSE 'less than a millisecond' END)
             WHEN seconds::numeric > 31536000 THEN format('%s must not be more than a year', what) END;
 
 CREATE FUNCTION sandbox_exec._ask_problem(args jsonb) RETURNS jsonb
@@ -64,8 +64,12 @@ DECLARE
 BEGIN
     verdict := 'answer';
     outcome := 'error';
+    IF kind IN ('ask', 'event') THEN
+        -- null is as good as nothing
+        args := (SELECT coalesce(jsonb_object_agg(x.key, x.value) FILTER (WHERE x.value <> 'null'), '{}') FROM jsonb_each(args) x);
+    END IF;
     IF kind = 'ask' THEN
-        value := sandbox_exec._ask_problem(coalesce(args, '{}'));
+        value := sandbox_exec._ask_problem(args);
         pause := args - 'expires' || jsonb_build_object('kind', 'ask', 'seconds', args -> 'expires');
     ELSIF kind = 'sleep' THEN
         problem := sandbox_exec._seconds_problem('seconds', coalesce(args -> 'seconds', 'null'), 0);
