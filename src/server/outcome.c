@@ -219,19 +219,25 @@ forget(Waiting *one)
 	MemoryContextDelete(one->memory);
 }
 
-static void
-keep(Waiting *one, int64 now, int64 retry_after)
-{
-	one->retry_at = now + retry_after;
-	slot_keeps();
-}
-
 /* somebody holds its row, perhaps for long */
 static void
 retry_later(Waiting *one, int64 now)
 {
 	one->retry_after = Min(Max(one->retry_after * 2, BUSY_RETRY_US), ERROR_RETRY_US);
-	keep(one, now, one->retry_after);
+	one->retry_at = now + one->retry_after;
+	slot_keeps();
+}
+
+/*
+ * It could not be written.  When that will never be different it is lost with
+ * its lease.
+ */
+static void
+retry_failed(Waiting *one)
+{
+	one->retry_at = outcome_clock() + ERROR_RETRY_US;
+	if (xact_may_pass())
+		slot_keeps();
 }
 
 /*
@@ -327,7 +333,7 @@ write_alone(Waiting *one)
 			return;
 		reason = xact_last_error(&sqlerrcode);
 	} while (is_its_own_fault(sqlerrcode) && strip(one, reason));
-	keep(one, outcome_clock(), ERROR_RETRY_US);
+	retry_failed(one);
 }
 
 /*
@@ -356,7 +362,7 @@ write_pause(Waiting *one)
 	else if (result == XACT_DONE)
 		retry_later(one, outcome_clock());
 	else
-		keep(one, outcome_clock(), ERROR_RETRY_US);
+		retry_failed(one);
 }
 
 static bool
