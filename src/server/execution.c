@@ -137,7 +137,8 @@ renew(Watch *watch, int64 now)
 	{
 		watch->renew_at = now + RENEW_RETRY_US;
 		hold = HOLD_HELD;
-		slot_keeps();
+		if (xact_may_pass())
+			slot_keeps();
 	}
 	return hold;
 }

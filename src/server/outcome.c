@@ -219,37 +219,25 @@ forget(Waiting *one)
 	MemoryContextDelete(one->memory);
 }
 
-/* no room, a row that is held, a server in recovery: it passes by itself */
-static bool
-passes(int sqlerrcode)
-{
-	static const int categories[] = {
-		ERRCODE_INVALID_TRANSACTION_STATE, ERRCODE_TRANSACTION_ROLLBACK,
-		ERRCODE_INSUFFICIENT_RESOURCES, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-		ERRCODE_OPERATOR_INTERVENTION, ERRCODE_SYSTEM_ERROR};
-	int			i;
-
-	for (i = 0; i < lengthof(categories); i++)
-		if (ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_TO_CATEGORY(categories[i]))
-			return true;
-	return sqlerrcode == 0;
-}
-
-/* the claim holds beyond its lease only while what is in the way may pass */
-static void
-keep(Waiting *one, int64 retry_after, int sqlerrcode)
-{
-	one->retry_at = outcome_clock() + retry_after;
-	if (passes(sqlerrcode))
-		slot_keeps();
-}
-
 /* somebody holds its row, perhaps for long */
 static void
-retry_later(Waiting *one)
+retry_later(Waiting *one, int64 now)
 {
 	one->retry_after = Min(Max(one->retry_after * 2, BUSY_RETRY_US), ERROR_RETRY_US);
-	keep(one, one->retry_after, 0);
+	one->retry_at = now + one->retry_after;
+	slot_keeps();
+}
+
+/*
+ * It could not be written.  When that will never be different it is lost with
+ * its lease.
+ */
+static void
+retry_failed(Waiting *one)
+{
+	one->retry_at = outcome_clock() + ERROR_RETRY_US;
+	if (xact_may_pass())
+		slot_keeps();
 }
 
 /*
@@ -281,6 +269,7 @@ write_together(Waiting **some, int count)
 	StringInfoData json;
 	pg_uuid_t  *ids = palloc(sizeof(pg_uuid_t) * count);
 	Recorded   *recorded = palloc(sizeof(Recorded) * count);
+	int64		now = outcome_clock();
 	XactResult	result;
 	int			sqlerrcode;
 	int			i;
@@ -307,7 +296,7 @@ write_together(Waiting **some, int count)
 	for (i = 0; i < count && result == XACT_DONE; i++)
 	{
 		if (recorded[i] == RECORDED_BUSY)
-			retry_later(some[i]);
+			retry_later(some[i], now);
 		else
 			forget(some[i]);
 	}
@@ -344,7 +333,7 @@ write_alone(Waiting *one)
 			return;
 		reason = xact_last_error(&sqlerrcode);
 	} while (is_its_own_fault(sqlerrcode) && strip(one, reason));
-	keep(one, ERROR_RETRY_US, sqlerrcode);
+	retry_failed(one);
 }
 
 /*
@@ -371,12 +360,9 @@ write_pause(Waiting *one)
 	if (result == XACT_DONE && recorded != RECORDED_BUSY)
 		forget(one);
 	else if (result == XACT_DONE)
-		retry_later(one);
+		retry_later(one, outcome_clock());
 	else
-	{
-		xact_last_error(&sqlerrcode);
-		keep(one, ERROR_RETRY_US, sqlerrcode);
-	}
+		retry_failed(one);
 }
 
 static bool

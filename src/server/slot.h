@@ -61,7 +61,7 @@ extern void slot_claiming(void);
 extern void slot_holds(bool claims);
 
 /*
- * A claim could not be renewed or ended now, and will be tried again: others
+ * A claim could not be renewed or ended now, but may be soon: others
  * must not take it for lost because its lease has run out meanwhile.
  */
 extern void slot_keeps(void);

@@ -229,6 +229,24 @@ xact_commit_asynchronously(void)
 							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
+bool
+xact_may_pass(void)
+{
+	switch (ERRCODE_TO_CATEGORY(last_sqlerrcode))
+	{
+		case 0:
+		case MAKE_SQLSTATE('5', '3', '0', '0', '0'):	/* insufficient resources */
+		case MAKE_SQLSTATE('5', '5', '0', '0', '0'):	/* not in prerequisite state */
+		case MAKE_SQLSTATE('5', '7', '0', '0', '0'):	/* operator intervention */
+		case MAKE_SQLSTATE('5', '8', '0', '0', '0'):	/* system error */
+		case MAKE_SQLSTATE('4', '0', '0', '0', '0'):	/* transaction rollback */
+		case MAKE_SQLSTATE('2', '5', '0', '0', '0'):	/* read-only */
+			return true;
+		default:
+			return false;
+	}
+}
+
 const char *
 xact_last_error(int *sqlerrcode)
 {

@@ -44,6 +44,12 @@ extern void xact_handle_signals(void);
  */
 extern void xact_check_interrupts(void);
 
+/*
+ * Whether the last one failed, if it did, for a reason that may be gone soon: no
+ * room, a lock, an I/O error, a server that is read-only for now.
+ */
+extern bool xact_may_pass(void);
+
 /* message and SQLSTATE of the last XACT_FAILED */
 extern const char *xact_last_error(int *sqlerrcode);
 

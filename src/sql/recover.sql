@@ -3,8 +3,8 @@
  *
  * A claim is lost when its lease expired (strictly before now) or when the
  * in-server worker that holds it is gone.  A worker that goes on trying to renew
- * or to end what it has (no room on the disk, a row that somebody holds) has not
- * lost it: what it ran is done, and would be done again.  Lost before it was known
+ * or to end what it has (no room on the disk, a row that somebody holds: what
+ * passes) has not lost it: what it ran is done, and would be done again.  Lost before it was known
  * to have started, a claim uses no attempt.  In any case the row is next claimed
  * alone (solo), so that what kills its executor takes no other execution along.
  * A tool that ends its worker by going on beyond its timeout would do so each
