@@ -36,7 +36,7 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(
   new_node query_json enqueue record expect_terminal
-  wait_for_status wait_for_terminal poll_until
+  wait_for_status wait_for_terminal wait_for_output poll_until
   worker_pids runner_pids launcher_pid children_of is_alive process_gone
   kill_process parallel_psql test_file installation_with installation_with_library
   enqueue_batch health wait_for_health set_config install_runner server_epoch
@@ -211,6 +211,18 @@ sub wait_for_terminal
 		},
 		"execution $id to end");
 	return $row;
+}
+
+=item wait_for_output(NODE, ID, TEXT)
+
+Until the record has that in its stdout, while it runs or afterwards.
+
+=cut
+
+sub wait_for_output
+{
+	my ($node, $id, $text) = @_;
+	return poll_until(sub { record($node, $id)->{stdout} eq $text }, "execution $id to print");
 }
 
 =item expect_terminal(NODE, ID, EXPECTED, NAME, [dbname => ...])

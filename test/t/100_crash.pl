@@ -18,10 +18,19 @@ sandbox_exec.workers = 1
 sandbox_exec.lease = '1 h'
 });
 
-# ends by its timeout, on whichever attempt it is left alone
-my $busy = 'print("at work") while true do end';
+sub busy { return enqueue($node, 'print("at work") while true do end') }
 
-sub busy { return enqueue($node, $busy, timeout => q('1500 ms')) }
+# it never ends by itself: once it is at work again, for the ATTEMPT-th time, end it
+sub is_at_work_again
+{
+	my ($id, $attempt, $name) = @_;
+
+	runner_of($node, $id);
+	wait_for_output($node, $id, "at work\n");
+	$node->safe_psql('postgres', "SELECT sandbox_exec.cancel('$id')");
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	expect_terminal($node, $id, { status => 'cancelled', attempt_count => $attempt, stdout => "at work\n" }, $name);
+}
 
 sub row
 {
@@ -47,8 +56,7 @@ sub crash_worker_of
 my $id = busy();
 crash_worker_of($id);
 # guarantee: a claim of a worker that died goes back at once, and counts
-expect_terminal($node, $id, { status => 'timed_out', attempt_count => 2, stdout => "at work\n" },
-	'a worker is killed: the second attempt ends it');
+is_at_work_again($id, 2, 'a worker is killed: a second attempt runs it');
 
 # ------------------------------------------- a poison takes nobody along
 
@@ -136,9 +144,8 @@ my $epoch = server_epoch($node);
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
 no_such_process($runner);
 # guarantee: who is told to go gives its claim back, at no cost to the execution
-expect_terminal($node, $id, { status => 'timed_out', attempt_count => 1 },
-	'a worker is terminated: another one runs it, and no attempt was used');
-is(row($id), 'timed_out|1|f', 'the claim was given back, not lost');
+is_at_work_again($id, 1, 'a worker is terminated: another one runs it, and no attempt was used');
+is(row($id), 'cancelled|1|f', 'the claim was given back, not lost');
 isnt((worker_pids($node, 'postgres'))[0], $worker, 'by another worker');
 is(server_epoch($node), $epoch, 'and the server went on');
 
@@ -171,7 +178,7 @@ $node->start;
 # guarantee: an orderly shutdown gives claims back before the server is down
 is(row($id), 'queued|0|f', 'a fast stop released the claim, and no attempt was used');
 set_config($node, 'sandbox_exec.workers' => 1);
-expect_terminal($node, $id, { status => 'timed_out', attempt_count => 1 }, 'after the start it runs to its end');
+is_at_work_again($id, 1, 'after the start it runs to its end');
 crowd_succeeded('and so do those that were queued', @crowd);
 
 $id = busy();
@@ -181,7 +188,7 @@ $node->stop('immediate');
 no_such_process($runner);
 $node->start;
 # guarantee: claims of an earlier server start go back by themselves, and count
-expect_terminal($node, $id, { status => 'timed_out', attempt_count => 2 }, 'an immediate stop: the second attempt ends it');
+is_at_work_again($id, 2, 'an immediate stop: a second attempt runs it');
 crowd_succeeded('and the queue goes on', @crowd);
 
 $id = busy();
@@ -194,7 +201,7 @@ $node->kill9;
 process_gone($_) for @orphans;
 no_such_process($postmaster);    # as a zombie it would still hold its lock file
 $node->start;
-expect_terminal($node, $id, { status => 'timed_out', attempt_count => 2 }, 'the postmaster is killed: the second attempt ends it');
+is_at_work_again($id, 2, 'the postmaster is killed: a second attempt runs it');
 crowd_succeeded('and the queue goes on', @crowd);
 
 is($node->safe_psql('postgres', q{SELECT count(*) FROM sandbox_exec.execution WHERE status IN ('queued', 'running')}),

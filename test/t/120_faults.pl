@@ -31,12 +31,16 @@ sub state_of
 
 # ---------------------------------------------------------- a runner is killed
 
-my $id = enqueue($node, $endless, timeout => q('1500 ms'));
+my $id = enqueue($node, $endless);
 my ($runner, $worker) = runner_of($node, $id);
 kill_process($node, 'KILL', $runner);
 # guarantee: a kill from outside is not the program's fault: it runs again
-expect_terminal($node, $id, { status => 'timed_out', attempt_count => 2, stdout => "at work\n" },
-	'a runner is killed once: the next attempt ends it, and the log is of that attempt alone');
+poll_until(sub { state_of($id) eq 'running|2' }, 'the second attempt');
+runner_of($node, $id);
+wait_for_output($node, $id, "at work\n");
+$node->safe_psql('postgres', "SELECT sandbox_exec.cancel('$id')");
+expect_terminal($node, $id, { status => 'cancelled', attempt_count => 2, stdout => "at work\n" },
+	'a runner is killed once: the next attempt goes on, and the log is of that attempt alone');
 
 $id = enqueue($node, $endless);
 ($runner) = runner_of($node, $id);
@@ -76,7 +80,7 @@ cmp_ok($node->safe_psql('postgres', "SELECT finished_at - cancel_requested_at < 
 
 my $holder = $node->background_psql('postgres');
 
-$id = enqueue($node, $endless, timeout => q('1500 ms'));
+$id = enqueue($node, $endless, timeout => q('5 s'));
 runner_of($node, $id);
 $holder->query_safe("BEGIN; SELECT sandbox_exec.cancel('$id')");
 my $other = enqueue($node, 'return "other"');
@@ -87,7 +91,7 @@ $holder->query_safe('ROLLBACK');
 expect_terminal($node, $id, { status => 'timed_out', attempt_count => 1, stdout => "at work\n" },
 	'and recorded when the cancel is rolled back');
 
-$id = enqueue($node, $endless, timeout => q('1500 ms'));
+$id = enqueue($node, $endless, timeout => q('5 s'));
 runner_of($node, $id);
 $holder->query_safe("BEGIN; SELECT sandbox_exec.cancel('$id', 'late')");
 $other = enqueue($node, 'return "other"');

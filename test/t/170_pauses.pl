@@ -155,11 +155,11 @@ expect_terminal($node, enqueue($node, q{local ok, e = pcall(tools.app.pay, {amou
 
 # Guarantee: the time of waiting is not the execution's; here two waits that are
 # each longer than its timeout.
-$id = enqueue($node, q{local a = ask{message = "one"} local b = ask{message = "two"} return {a, b}}, @tools, timeout => q('300 ms'));
+$id = enqueue($node, q{local a = ask{message = "one"} local b = ask{message = "two"} return {a, b}}, @tools, timeout => q('1 s'));
 for my $message ('one', 'two')
 {
 	my $call = call_id($id, $message);
-	poll_until(sub { sql("SELECT clock_timestamp() > requested_at + interval '400 ms' FROM sandbox_exec.pending WHERE call_id = '$call'") eq 't' }, 'the timeout to pass');
+	poll_until(sub { sql("SELECT clock_timestamp() > requested_at + interval '1100 ms' FROM sandbox_exec.pending WHERE call_id = '$call'") eq 't' }, 'the timeout to pass');
 	answer($id, $message, 'accept');
 }
 expect_terminal($node, $id, { status => 'succeeded', result => [ 'accept', 'accept' ] }, 'waits are longer than the timeout');
