@@ -3,7 +3,7 @@
  *		The messages between a worker and its runner, and their limits.
  *
  *		worker                          runner
- *		  spawn ------------------------> (locks itself down)
+ *		  start, by zygote.h -----------> (locks itself down)
  *		  <------------------------ READY
  *		  RUN --------------------------> runs the code
  *		  <------------------------- CALL   (any number of times)
@@ -26,20 +26,20 @@
 #include "frame.h"
 
 /* raised whenever a message or the shared output changes its form */
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 /* descriptors that the runner finds open; it closes the second once mapped */
 #define RUNNER_SOCKET_FD 3
 #define RUNNER_OUTLOG_FD 4
 
 /*
- * argv of the runner: program, PROTOCOL_VERSION, the extension's version, the
+ * argv of the program: its name, PROTOCOL_VERSION, the extension's version, the
  * parent's pid, nice increment, largest memory limit in kB that a RUN will
  * carry, and whether seccomp is required (1) or its absence is tolerated (0).
  */
 #define RUNNER_ARGC 7
 
-/* exit codes of a runner that could not start; the worker words the reason */
+/* exit codes of a zygote or a runner that could not start; the worker words the reason */
 #define RUNNER_EXIT_USAGE 64	/* wrong argv or another version */
 #define RUNNER_EXIT_SETUP 70	/* arena, rlimits or descriptors */
 #define RUNNER_EXIT_SECCOMP 77	/* the filter could not be installed */

@@ -31,6 +31,7 @@ typedef struct Arena
 	uint8_t    *image_end;
 	void	   *image_copy;
 	bool		sealed;
+	bool		pristine;		/* the image is as it was sealed: nothing ran yet */
 	void	   *reuse[SMALL_CLASSES];	/* freed blocks while preparing */
 
 	size_t		region_size;	/* of the small and of the large region */
@@ -359,6 +360,7 @@ arena_seal(void)
 	memcpy(arena.image_copy, arena.image, size);
 	arena.baseline = arena.used;
 	arena.sealed = true;
+	arena.pristine = true;
 	return mprotect(arena.image_copy, size, PROT_READ) == 0;
 }
 
@@ -371,7 +373,10 @@ arena_restore(size_t limit)
 {
 	size_t		most = arena.region_size / 2;
 
-	memcpy(arena.image, arena.image_copy, arena.image_end - arena.image);
+	/* of a runner's first execution the memory is still shared with the zygote */
+	if (!arena.pristine)
+		memcpy(arena.image, arena.image_copy, arena.image_end - arena.image);
+	arena.pristine = false;
 	arena.limit = limit < most ? limit : most;
 	arena.budget = 2 * arena.limit + REGION_SLACK;
 	arena.used = arena.baseline;

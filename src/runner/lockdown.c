@@ -5,6 +5,7 @@
 #include "lockdown.h"
 #include "../protocol/message.h"
 #include "../protocol/outlog.h"
+#include "../protocol/zygote.h"
 #include "seccomp_filter.h"
 
 #include <fcntl.h>
@@ -47,20 +48,20 @@ reset_signals(void)
 	require(sigprocmask(SIG_SETMASK, &none, NULL) == 0);
 }
 
-/* everything but socket and output; the spawner did it, too, but may be old */
+/* everything but the way to the worker; who started it did so, too */
 static void
 close_descriptors(void)
 {
 	long		most;
 
-	for (int fd = 0; fd < RUNNER_SOCKET_FD; fd++)
+	for (int fd = 0; fd < ZYGOTE_FD; fd++)
 		(void) close(fd);
-	if (syscall(SYS_close_range, RUNNER_OUTLOG_FD + 1, ~0U, 0) == 0)
+	if (syscall(SYS_close_range, ZYGOTE_FD + 1, ~0U, 0) == 0)
 		return;
 
 	/* kernels before 5.9 */
 	most = sysconf(_SC_OPEN_MAX);
-	for (int fd = RUNNER_OUTLOG_FD + 1; fd < most; fd++)
+	for (int fd = ZYGOTE_FD + 1; fd < most; fd++)
 		(void) close(fd);
 }
 
@@ -76,18 +77,26 @@ offer_to_oom_killer(void)
 	(void) close(fd);
 }
 
-/* no_new_privs also lets an unprivileged process install its filter */
+/* in this order: a parent that dies in between is seen by getppid() */
 void
-lockdown_begin(pid_t parent, int nice_increment)
+lockdown_die_with(pid_t parent)
 {
-	/* in this order: a parent that dies in between is seen by getppid() */
 	require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
 	require(getppid() == parent);
+}
+
+/* no_new_privs also lets an unprivileged process install its filter */
+void
+lockdown_begin(pid_t parent, int nice_increment, bool seccomp_required)
+{
+	lockdown_die_with(parent);
 	require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
 	reset_signals();
 	close_descriptors();
 	offer_to_oom_killer();
 	(void) !nice(nice_increment);
+	if (!seccomp_filter_prepare() && seccomp_required)
+		_exit(RUNNER_EXIT_SECCOMP);
 }
 
 /* The descriptor goes once it's mapped: no call is left that could use it. */
@@ -120,18 +129,19 @@ limit(int resource, rlim_t value)
 }
 
 /* behind the filter these are a second line, and the first without it */
-static void
-limit_resources(size_t mapped)
+void
+lockdown_limit(size_t mapped)
 {
 	limit(RLIMIT_AS, mapped + OTHER_MAPPINGS);
 	limit(RLIMIT_STACK, STACK_BYTES);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_NPROC, 0);
-	limit(RLIMIT_NOFILE, 0);
 	limit(RLIMIT_MEMLOCK, 0);
 	limit(RLIMIT_MSGQUEUE, 0);
 	limit(RLIMIT_SIGPENDING, 0);
+#ifndef RUNNER_PROBE
+	require(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0);
+#endif
 }
 
 /*
@@ -140,12 +150,11 @@ limit_resources(size_t mapped)
  * made a warm round trip 30 us instead of 13.
  */
 bool
-lockdown_finish(size_t mapped, bool seccomp_required)
+lockdown_finish(bool seccomp_required)
 {
-	limit_resources(mapped);
-#ifndef RUNNER_PROBE
-	require(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0);
-#endif
+	/* what the zygote needs to make runners */
+	limit(RLIMIT_NPROC, 0);
+	limit(RLIMIT_NOFILE, 0);
 	if (seccomp_filter_install())
 		return true;
 	if (seccomp_required)

@@ -2,13 +2,15 @@
  * main.c
  *		sandbox_exec_runner: the program that holds the Lua VM.
  *
- * It is started by a worker, locks itself down, says READY, and then answers
- * each RUN with a DONE until the socket ends or a DONE was its last word.  It
- * has no configuration, no files, no database, and never logs.
+ * It is started by a worker, prepares a Lua state, and forks into runners.  Each
+ * of them locks itself down, says READY, and then answers each RUN with a DONE
+ * until the socket ends or a DONE was its last word.  It has no configuration,
+ * no files, no database, and never logs.
  */
 #include "answer.h"
 #include "arena.h"
 #include "execution.h"
+#include "fork.h"
 #include "lockdown.h"
 #include "peer.h"
 #include "../protocol/message.h"
@@ -117,6 +119,20 @@ is_reusable(const DoneMessage *done)
 	return touched <= REUSE_MAX_TOUCHED;
 }
 
+/* what all runners have in common: memory, Lua, the filter, the first locks */
+static void
+prepare(const Options *options)
+{
+	static const ArenaHandlers handlers = {
+		.exhausted = execution_out_of_memory,
+		.pressure = state_memory_pressure};
+
+	lockdown_begin(options->parent, options->nice_increment, options->seccomp_required);
+	if (!arena_create(options->memory_max, &handlers) || !state_prepare())
+		_exit(RUNNER_EXIT_SETUP);
+	lockdown_limit(arena_mapped());
+}
+
 /*
  * Seccomp comes last before READY: from then on this process can only read,
  * write and exit, and no byte of a user has been seen yet.
@@ -124,18 +140,15 @@ is_reusable(const DoneMessage *done)
 int
 main(int argc, char **argv)
 {
-	static const ArenaHandlers handlers = {
-		.exhausted = execution_out_of_memory,
-		.pressure = state_memory_pressure};
 	Options		options = parse_arguments(argc, argv);
 	bool		reusable = true;
 	void	   *output;
 
-	lockdown_begin(options.parent, options.nice_increment);
+	prepare(&options);
+	fork_runners();
+	lockdown_die_with(options.parent);
 	output = lockdown_map_output();
-	if (!arena_create(options.memory_max, &handlers) || !state_prepare())
-		_exit(RUNNER_EXIT_SETUP);
-	send_ready(lockdown_finish(arena_mapped(), options.seccomp_required));
+	send_ready(lockdown_finish(options.seccomp_required));
 
 	while (reusable)
 	{

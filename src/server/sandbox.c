@@ -56,6 +56,7 @@ end_at_exit(int code, Datum arg)
 	at_work = NULL;
 	while (kept_count > 0)
 		spawn_end(&kept[--kept_count]->process);
+	spawn_end_zygote();
 }
 
 static void
@@ -89,7 +90,8 @@ start(Oid submitter, const char *owner, const char **reason)
 	sandbox->memory = memory;
 	sandbox->submitter = submitter;
 	sandbox->owner = pstrdup(owner);
-	if (spawn_runner(&sandbox->process))
+	*reason = spawn_runner(&sandbox->process);
+	if (*reason == NULL)
 	{
 		channel_open(&sandbox->channel, sandbox->process.socket);
 		watch(sandbox);
@@ -97,7 +99,7 @@ start(Oid submitter, const char *owner, const char **reason)
 		return sandbox;
 	}
 	MemoryContextSwitchTo(outside);
-	*reason = psprintf("could not start \"%s/sandbox_exec_runner\": %m", pkglib_path);
+	*reason = pstrdup(*reason);
 	MemoryContextDelete(memory);
 	return NULL;
 }
@@ -281,29 +283,6 @@ sandbox_keep(Sandbox *sandbox)
 	kept_count++;
 }
 
-static void
-describe_exit(int code, SandboxDeath *death)
-{
-	switch (code)
-	{
-		case RUNNER_EXIT_USAGE:
-			strlcpy(death->message, "the installed sandbox_exec_runner is of another version than the library",
-					sizeof(death->message));
-			break;
-		case RUNNER_EXIT_SECCOMP:
-			strlcpy(death->message, "the runner could not install its seccomp filter",
-					sizeof(death->message));
-			break;
-		case RUNNER_EXIT_SETUP:
-			strlcpy(death->message, "the runner could not set up its memory and limits",
-					sizeof(death->message));
-			break;
-		default:
-			snprintf(death->message, sizeof(death->message),
-					 "the runner exited with code %d", code);
-	}
-}
-
 /*
  * A kill from outside may hit anything, so it is the executor's fault and may
  * be tried again.  A forbidden system call or a crash is the code's doing and
@@ -345,10 +324,17 @@ sandbox_end(Sandbox *sandbox, SandboxDeath *death)
 		else if (WIFSIGNALED(status))
 			describe_signal(WTERMSIG(status), death);
 		else
-			describe_exit(WEXITSTATUS(status), death);
+			strlcpy(death->message, spawn_exit_reason(WEXITSTATUS(status)), sizeof(death->message));
 	}
 	FreeWaitEventSet(sandbox->events);
 	MemoryContextDelete(sandbox->memory);
+}
+
+void
+sandbox_start_afresh(void)
+{
+	sandbox_keep_at_most(0);
+	spawn_end_zygote();
 }
 
 void

@@ -72,4 +72,7 @@ extern void sandbox_end(Sandbox *sandbox, SandboxDeath *death);
 /* kill those that are kept, but for the last used ones */
 extern void sandbox_keep_at_most(int count);
 
+/* settings changed: nothing that was started with the old ones is used again */
+extern void sandbox_start_afresh(void);
+
 #endif

@@ -1,11 +1,12 @@
 /*
  * spawn.c
- *		Starts the runner program.
+ *		Starts the runner program, once for many runners.
  *
  * A server process has open table files, WAL segments, the log, and sockets,
- * and not all of them are close-on-exec in every version.  So the child is made
- * by posix_spawn (no copy of a large address space), closes everything above
- * its own descriptors before exec, and the program does so again.
+ * and not all of them are close-on-exec in every version.  So the program is
+ * started by posix_spawn (no copy of a large address space), which closes
+ * everything above its own descriptor before exec, and the program does so again.
+ * It stays as the zygote of this worker's runners (protocol/zygote.h).
  */
 #include "postgres.h"
 
@@ -22,11 +23,24 @@
 #include "spawn.h"
 #include "../protocol/message.h"
 #include "../protocol/outlog.h"
+#include "../protocol/zygote.h"
 
 /* above every descriptor that the child's own ones are moved to */
 #define PARENT_FD_FLOOR 16
 
+/* a zygote that takes longer to fork is given up */
+#define ANSWER_TIMEOUT_S 30
+
 #define SPAWN_FLAGS (POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID)
+
+/* this worker's; pid 0: there is none */
+static struct
+{
+	pid_t		pid;
+	int			socket;
+} zygote;
+
+/* --------------------------------------------------------------- descriptors */
 
 /* replace a descriptor by one that cannot collide with the child's numbers */
 static int
@@ -76,27 +90,25 @@ make_socket(int *ours, int *theirs)
 		return false;
 	*ours = pair[0];
 	*theirs = move_up(pair[1]);
-	if (*theirs >= 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0)
+	if (*theirs >= 0)
 		return true;
 	close(*ours);
-	if (*theirs >= 0)
-		close(*theirs);
 	return false;
 }
 
+/* --------------------------------------------------------------- the program */
+
 /* the order matters: the numbers are taken before the rest is closed */
 static int
-add_file_actions(posix_spawn_file_actions_t *actions, int socket, int outlog)
+add_file_actions(posix_spawn_file_actions_t *actions, int socket)
 {
-	int			rc = posix_spawn_file_actions_adddup2(actions, socket, RUNNER_SOCKET_FD);
+	int			rc = posix_spawn_file_actions_adddup2(actions, socket, ZYGOTE_FD);
 	int			fd;
 
-	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, outlog, RUNNER_OUTLOG_FD);
-	for (fd = 0; fd < RUNNER_SOCKET_FD && rc == 0; fd++)
+	for (fd = 0; fd < ZYGOTE_FD && rc == 0; fd++)
 		rc = posix_spawn_file_actions_addclose(actions, fd);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_addclosefrom_np(actions, RUNNER_OUTLOG_FD + 1);
+		rc = posix_spawn_file_actions_addclosefrom_np(actions, ZYGOTE_FD + 1);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_addchdir_np(actions, "/");
 	return rc;
@@ -121,7 +133,7 @@ set_attributes(posix_spawnattr_t *attributes)
 }
 
 static int
-exec_runner(pid_t *pid, posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes)
+exec_program(pid_t *pid, posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes)
 {
 	char		path[MAXPGPATH];
 	char		protocol[16];
@@ -149,7 +161,7 @@ exec_runner(pid_t *pid, posix_spawn_file_actions_t *actions, posix_spawnattr_t *
 
 /* returns 0 or an errno */
 static int
-start_program(pid_t *pid, int socket, int outlog)
+start_program(pid_t *pid, int socket)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -160,54 +172,190 @@ start_program(pid_t *pid, int socket, int outlog)
 	rc = posix_spawnattr_init(&attributes);
 	if (rc == 0)
 	{
-		rc = add_file_actions(&actions, socket, outlog);
+		rc = add_file_actions(&actions, socket);
 		if (rc == 0)
 			rc = set_attributes(&attributes);
 		if (rc == 0)
-			rc = exec_runner(pid, &actions, &attributes);
+			rc = exec_program(pid, &actions, &attributes);
 		posix_spawnattr_destroy(&attributes);
 	}
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
 }
 
-bool
-spawn_runner(Spawned *runner)
+static const char *
+why_not(int rc)
 {
+	errno = rc;
+	return psprintf("could not start \"%s/sandbox_exec_runner\": %m", pkglib_path);
+}
+
+const char *
+spawn_exit_reason(int code)
+{
+	switch (code)
+	{
+		case RUNNER_EXIT_USAGE:
+			return "the installed sandbox_exec_runner is of another version than the library";
+		case RUNNER_EXIT_SECCOMP:
+			return "the runner could not install its seccomp filter";
+		case RUNNER_EXIT_SETUP:
+			return "the runner could not set up its memory and limits";
+		default:
+			return psprintf("the runner exited with code %d", code);
+	}
+}
+
+/* ---------------------------------------------------------------- the zygote */
+
+/* kill it (harmless when it is dead already) and reap it: its wait status */
+static int
+end_process(pid_t pid)
+{
+	int			status = 0;
+
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+void
+spawn_end_zygote(void)
+{
+	if (zygote.pid == 0)
+		return;
+	close(zygote.socket);
+	end_process(zygote.pid);
+	zygote.pid = 0;
+}
+
+/* returns 0 or an errno */
+static int
+start_zygote(void)
+{
+	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
 	int			theirs;
-	int			outlog;
 	int			rc;
 
-	if (!make_socket(&runner->socket, &theirs))
-		return false;
-	outlog = make_outlog(&runner->outlog);
-	if (outlog < 0)
-	{
-		rc = errno;
-		close(runner->socket);
-		close(theirs);
-		errno = rc;
-		return false;
-	}
-	rc = start_program(&runner->pid, theirs, outlog);
+	if (!make_socket(&zygote.socket, &theirs))
+		return errno;
+	rc = setsockopt(zygote.socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 ?
+		start_program(&zygote.pid, theirs) :
+		errno;
 	close(theirs);
-	close(outlog);
-	if (rc == 0)
-		return true;
-	close(runner->socket);
-	munmap(unconstify(void *, runner->outlog), OUTLOG_SIZE);
-	errno = rc;
-	return false;
+	if (rc != 0)
+	{
+		close(zygote.socket);
+		zygote.pid = 0;
+	}
+	return rc;
+}
+
+/*
+ * Ask for a runner.  Returns 0 or an errno, which is EPIPE when the zygote ended.
+ */
+static int
+ask_zygote(pid_t *pid, const int sent[ZYGOTE_SENT])
+{
+	int32		answer;
+	ssize_t		n;
+
+	if (!zygote_ask(zygote.socket, sent))
+		return errno;
+	do
+		n = recv(zygote.socket, &answer, sizeof(answer), MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno != ECONNRESET)
+		return errno == EAGAIN ? ETIMEDOUT : errno;
+	if (n != sizeof(answer))
+		return EPIPE;
+	if (answer < 0)
+		return -answer;
+	*pid = answer;
+	return 0;
+}
+
+/* why the zygote ended by itself, which it has: a palloc'd text */
+static const char *
+zygote_reason(void)
+{
+	int			status;
+	pid_t		pid = zygote.pid;
+
+	close(zygote.socket);
+	zygote.pid = 0;
+	while (waitpid(pid, &status, 0) < 0)
+	{
+		if (errno != EINTR)
+			return "the runner program is gone";
+	}
+	if (WIFSIGNALED(status))
+		return psprintf("the runner program was ended by signal %d", WTERMSIG(status));
+	return spawn_exit_reason(WEXITSTATUS(status));
+}
+
+/* --------------------------------------------------------------- the runners */
+
+/*
+ * From the zygote that is there, or else from a new one: one that was there may
+ * have been killed.  Returns NULL or the reason.
+ */
+static const char *
+fork_runner(pid_t *pid, const int sent[ZYGOTE_SENT])
+{
+	for (;;)
+	{
+		bool		fresh = zygote.pid == 0;
+		const char *reason = NULL;
+		int			rc = fresh ? start_zygote() : 0;
+
+		if (rc == 0)
+			rc = ask_zygote(pid, sent);
+		if (rc == 0)
+			return NULL;
+		if (rc == EPIPE && zygote.pid != 0)
+			reason = zygote_reason();
+		spawn_end_zygote();
+		if (fresh)
+			return reason != NULL ? reason : why_not(rc);
+	}
+}
+
+const char *
+spawn_runner(Spawned *runner)
+{
+	int			sent[ZYGOTE_SENT];
+	const char *reason;
+
+	if (!make_socket(&runner->socket, &sent[0]))
+		return why_not(errno);
+	sent[1] = make_outlog(&runner->outlog);
+	if (sent[1] < 0)
+	{
+		reason = why_not(errno);
+		close(runner->socket);
+		close(sent[0]);
+		return reason;
+	}
+	reason = fcntl(runner->socket, F_SETFL, O_NONBLOCK) == 0 ?
+		fork_runner(&runner->pid, sent) :
+		why_not(errno);
+	close(sent[0]);
+	close(sent[1]);
+	if (reason != NULL)
+	{
+		close(runner->socket);
+		munmap(unconstify(void *, runner->outlog), OUTLOG_SIZE);
+	}
+	return reason;
 }
 
 int
 spawn_end(Spawned *runner)
 {
-	int			status = 0;
+	int			status = end_process(runner->pid);
 
-	kill(runner->pid, SIGKILL);
-	while (waitpid(runner->pid, &status, 0) < 0 && errno == EINTR)
-		;
 	close(runner->socket);
 	munmap(unconstify(void *, runner->outlog), OUTLOG_SIZE);
 	return status;

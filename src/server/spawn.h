@@ -1,6 +1,6 @@
 /*
  * spawn.h
- *		Starts the runner program.  The only place that starts processes.
+ *		Starts runners.  The only place that starts processes.
  */
 #ifndef SANDBOX_EXEC_SPAWN_H
 #define SANDBOX_EXEC_SPAWN_H
@@ -16,17 +16,23 @@ typedef struct Spawned
 } Spawned;
 
 /*
- * Start sandbox_exec_runner from the server's library directory with an empty
- * environment, in "/", with its socket and its output area as the only open
- * descriptors, default signal handling and an empty signal mask.  Returns false
- * with errno set when it could not be started, and then holds nothing.
+ * A new runner.  The program is sandbox_exec_runner from the server's library
+ * directory, with an empty environment, in "/", with default signal handling and
+ * an empty signal mask; the runner's socket and output area are its only open
+ * descriptors.  Returns NULL, or else why there is none, and then holds nothing.
  */
-extern bool spawn_runner(Spawned *runner);
+extern const char *spawn_runner(Spawned *runner);
 
 /*
  * Kill it (harmless when it is dead already), reap it, release what the parent
  * holds.  Returns its wait status.
  */
 extern int	spawn_end(Spawned *runner);
+
+/* what it means that a runner exited with that code */
+extern const char *spawn_exit_reason(int code);
+
+/* the next runner is of a program that is started with the settings of then */
+extern void spawn_end_zygote(void);
 
 #endif

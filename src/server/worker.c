@@ -258,7 +258,7 @@ work(Worker *worker)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
-			sandbox_keep_at_most(0);	/* they were started with the old settings */
+			sandbox_start_afresh();
 		}
 		MemoryContextSwitchTo(worker->batch_memory);
 		MemoryContextReset(worker->batch_memory);

@@ -18,7 +18,7 @@ import time
 
 import expectations
 
-PROTOCOL_VERSION = '3'
+PROTOCOL_VERSION = '4'
 MEMORY_KB = 64 * 1024
 AREA_SIZE = 4 * 1024 * 1024
 ABSENT = 0xFFFFFFFF
@@ -27,19 +27,36 @@ RUN, CALL, RETURN = 2, 4, 5
 CANARY = "local n = 0 for _ in pairs(_G) do n = n + 1 end return n, #string.rep('x', 3), math.pi > 3"
 
 
-class Runner:
+class Zygote:
+    """The program, which forks a runner whenever it is asked."""
+
     def __init__(self, program, version):
+        self.socket, theirs = socket.socketpair()
+        arguments = ['sandbox_exec_runner', PROTOCOL_VERSION, version, str(os.getpid()), '0', str(MEMORY_KB), '1']
+        self.pid = os.posix_spawn(program, arguments, {}, file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), 3)])
+        theirs.close()
+
+    def fork(self, runner_socket, output):
+        """The pid of a runner with these two."""
+        try:
+            socket.send_fds(self.socket, [b'\0'], [runner_socket, output])
+            answer = self.socket.recv(4)
+        except BrokenPipeError:
+            answer = b''
+        if len(answer) < 4:
+            raise SystemExit('the runner program ended: wait status %r' % (os.waitpid(self.pid, 0)[1],))
+        return struct.unpack('<i', answer)[0]
+
+
+class Runner:
+    def __init__(self, zygote):
         ours, theirs = socket.socketpair()
         output = os.memfd_create('output')
         os.ftruncate(output, AREA_SIZE)
         self.area = mmap.mmap(output, AREA_SIZE)
         self.socket, self.buffer, self.type = ours, b'', 0
-        arguments = ['sandbox_exec_runner', PROTOCOL_VERSION, version, str(os.getpid()), '0', str(MEMORY_KB), '1']
-        high = [os.dup2(fd, at) for fd, at in ((theirs.fileno(), 100), (output, 101))]
-        self.pid = os.posix_spawn(program, arguments, {}, file_actions=[
-            (os.POSIX_SPAWN_DUP2, high[0], 3), (os.POSIX_SPAWN_DUP2, high[1], 4)])
-        for fd in high + [output]:
-            os.close(fd)
+        self.pid = zygote.fork(theirs.fileno(), output)
+        os.close(output)
         theirs.close()
         if self.frame(10) is None:
             raise SystemExit('the runner is not ready: wait status %r' % (self.end(),))
@@ -131,13 +148,13 @@ def read_texts(payload, at, count):
 
 
 def results(programs, runner_program, version):
-    runner, canary, fresh = None, None, True
+    zygote, runner, canary, fresh = Zygote(runner_program, version), None, None, True
     for program in programs:
         if program.code is None:
             yield program.name, None
             continue
         if fresh:
-            runner = Runner(runner_program, version)
+            runner = Runner(zygote)
             clean = runner.run(CANARY)['result']
             if canary is None:
                 canary = clean

@@ -37,7 +37,7 @@ use PostgreSQL::Test::Utils;
 our @EXPORT = qw(
   new_node query_json enqueue record expect_terminal
   wait_for_status wait_for_terminal wait_for_output poll_until
-  worker_pids runner_pids launcher_pid children_of is_alive process_gone
+  worker_pids runner_pids runners_of launcher_pid children_of is_alive process_gone
   kill_process parallel_psql test_file installation_with installation_with_library
   enqueue_batch health wait_for_health set_config install_runner server_epoch
   wait_for_restart try_sql runner_of process_status no_such_process
@@ -423,16 +423,27 @@ sub children_of
 	return sort { $a <=> $b } @found;
 }
 
+=item runners_of(PID...)
+
+The live runners of those workers.  A worker's other child is its zygote.
+
+=cut
+
+sub runners_of
+{
+	return grep { _name($_) eq 'sandbox_runner' } children_of(@_);
+}
+
 =item runner_pids(NODE)
 
-The runners that are alive: children of the node's workers.
+The runners that are alive.
 
 =cut
 
 sub runner_pids
 {
 	my ($node) = @_;
-	return children_of(worker_pids($node));
+	return runners_of(worker_pids($node));
 }
 
 =item is_alive(PID)
@@ -683,6 +694,16 @@ sub no_such_process
 {
 	my ($pid) = @_;
 	return poll_until(sub { !-e "/proc/$pid" }, "process $pid to be gone without a trace");
+}
+
+# as ps shows it; empty when there is no such process
+sub _name
+{
+	my ($pid) = @_;
+	open(my $fh, '<', "/proc/$pid/comm") or return '';
+	chomp(my $name = <$fh> // '');
+	close $fh;
+	return $name;
 }
 
 # pid, state, parent; empty when there is no such process

@@ -85,8 +85,8 @@ sub kill_runner
 {
 	my ($node) = @_;
 	my $worker = random_worker($node) // return 0;
-	my @runners = children_of($worker);
-	return @runners && kill_process($node, 'KILL', $runners[0]);
+	my @children = children_of($worker);    # runners, and what they are forked from
+	return @children && kill_process($node, 'KILL', $children[ rand @children ]);
 }
 
 sub stop_server

@@ -228,7 +228,7 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM app.effect WHERE what = 'g
 
 # a runner that is killed
 ($id, $open) = stands($stays);
-kill_process($node, 'KILL', children_of($node->safe_psql('postgres', "SELECT pid FROM sandbox_exec.workers WHERE execution_id = '$id'")));
+kill_process($node, 'KILL', runners_of($node->safe_psql('postgres', "SELECT pid FROM sandbox_exec.workers WHERE execution_id = '$id'")));
 $open->();
 # guarantee: a call that was made is in the journal, also when nobody waits for its answer
 expect_terminal($node, $id, { status => 'succeeded', result => [ 'first version', 'app', 'first version' ], attempt_count => 2 },

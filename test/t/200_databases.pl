@@ -95,7 +95,7 @@ pass('the worker left');
 create_database('one');
 have_running('one');
 ($worker) = worker_pids($node, 'one');
-my ($runner) = children_of($worker);
+my ($runner) = runners_of($worker);
 ok(defined $runner, 'code runs in a process of its own');
 succeeds_promptly('DROP DATABASE one', 'DROP DATABASE while code runs there');
 process_gone($_) for $worker, $runner;

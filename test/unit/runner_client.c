@@ -3,6 +3,7 @@
  *		Starting a runner and talking to it.
  */
 #include "runner_client.h"
+#include "../../src/protocol/zygote.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -44,8 +45,27 @@ move_up(int fd)
 	return moved;
 }
 
+/* one for all runners of the same options */
+static struct
+{
+	pid_t		pid;
+	int			socket;
+	RunnerOptions options;
+} zygote;
+
+static void
+end_zygote(void)
+{
+	if (zygote.pid > 0)
+	{
+		close(zygote.socket);
+		waitpid(zygote.pid, NULL, 0);
+	}
+	zygote.pid = 0;
+}
+
 static int
-start(RunnerClient *c, const RunnerOptions *options, int socket, int output)
+start_program(const RunnerOptions *options, int socket)
 {
 	posix_spawn_file_actions_t actions;
 	char		parent[16];
@@ -61,11 +81,48 @@ start(RunnerClient *c, const RunnerOptions *options, int socket, int output)
 	argv[5] = (char *) options->memory_kb;
 	argv[6] = (char *) options->seccomp;
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, socket, RUNNER_SOCKET_FD);
-	posix_spawn_file_actions_adddup2(&actions, output, RUNNER_OUTLOG_FD);
-	rc = posix_spawn(&c->pid, options->program, &actions, NULL, argv, environment);
+	posix_spawn_file_actions_adddup2(&actions, socket, ZYGOTE_FD);
+	rc = posix_spawn(&zygote.pid, options->program, &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
+}
+
+static bool
+have_zygote(const RunnerOptions *options)
+{
+	int			pair[2];
+	int			rc;
+
+	if (zygote.pid > 0 && memcmp(&zygote.options, options, sizeof(*options)) == 0)
+		return true;
+	end_zygote();
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return false;
+	pair[1] = move_up(pair[1]);
+	zygote.socket = pair[0];
+	zygote.options = *options;
+	rc = start_program(options, pair[1]);
+	close(pair[1]);
+	return rc == 0;
+}
+
+/* where the program ended at once, its end stands for the runner's */
+static bool
+fork_runner(RunnerClient *c, const RunnerOptions *options, const int sent[ZYGOTE_SENT])
+{
+	int32_t		answer;
+
+	if (!have_zygote(options))
+		return false;
+	if (zygote_ask(zygote.socket, sent) && read(zygote.socket, &answer, sizeof(answer)) == sizeof(answer))
+		c->pid = answer;
+	else
+	{
+		c->pid = zygote.pid;
+		close(zygote.socket);
+		zygote.pid = 0;
+	}
+	return c->pid > 0;
 }
 
 bool
@@ -73,21 +130,19 @@ runner_client_spawn(RunnerClient *c, const RunnerOptions *options)
 {
 	int			pair[2];
 	int			output = memfd_create("output", MFD_CLOEXEC);
-	int			rc;
+	bool		done;
 
 	memset(c, 0, sizeof(*c));
 	if (output < 0 || ftruncate(output, OUTLOG_SIZE) != 0 ||
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return false;
-	output = move_up(output);
-	pair[1] = move_up(pair[1]);
 	c->socket = pair[0];
 	c->inbox = malloc(INBOX_SIZE);
 	c->area = mmap(NULL, OUTLOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, output, 0);
-	rc = start(c, options, pair[1], output);
+	done = fork_runner(c, options, (int[ZYGOTE_SENT]){pair[1], output});
 	close(output);
 	close(pair[1]);
-	return rc == 0 && c->inbox != NULL && c->area != MAP_FAILED;
+	return done && c->inbox != NULL && c->area != MAP_FAILED;
 }
 
 /* the next whole frame, which stays in the inbox until the next call */
