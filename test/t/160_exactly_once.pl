@@ -85,8 +85,9 @@ sub kill_runner
 {
 	my ($node) = @_;
 	my $worker = random_worker($node) // return 0;
-	my @children = children_of($worker);    # runners, and what they are forked from
-	return @children && kill_process($node, 'KILL', $children[ rand @children ]);
+	# now and then what they are forked from goes as well
+	my @victims = rand() < 0.1 ? children_of($worker) : runners_of($worker);
+	return @victims && kill_process($node, 'KILL', $victims[ rand @victims ]);
 }
 
 sub stop_server
