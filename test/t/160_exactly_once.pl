@@ -215,11 +215,11 @@ $node->stop;
 
 $node = new_node('amnesiac', %conf, install_path => installation_with_library($ENV{SANDBOX_EXEC_NO_JOURNAL}));
 $node->safe_psql('postgres', $schema);
-enqueue_programs($node, 60);
-run_under_fire($node, 500);
-is($node->safe_psql('postgres', 'SELECT status, count(*) FROM sandbox_exec.execution GROUP BY 1'), 'succeeded|60',
+enqueue_programs($node, 200);
+run_under_fire($node, 700);
+is($node->safe_psql('postgres', 'SELECT status, count(*) FROM sandbox_exec.execution GROUP BY 1'), 'succeeded|200',
 	'without its journal all succeed, too');
-isnt(rows_each($node, 'app.second'), CALLS . '|60', 'but not with 50 rows each');
+isnt(rows_each($node, 'app.second'), CALLS . '|200', 'but not with 50 rows each');
 cmp_ok(
 	$node->safe_psql('postgres', q{SELECT count(*) FROM (SELECT FROM app.second GROUP BY execution, n HAVING count(*) > 1) x}),
 	'>=', 10, 'calls were made more than once');
