@@ -96,7 +96,7 @@ demo: ready
 	@demo/run
 test: ready
 	@+scripts/test
-regress isolation tap cases: all
+regress isolation tap: all
 	@scripts/suite $@
 bench:
 	@scripts/deps bench
@@ -134,5 +134,5 @@ help:
 #: make install    install into the PostgreSQL that PG_CONFIG names
 #: make clean      remove what was built; distclean removes Lua's source too
 
-.PHONY: all ready deps demo test regress isolation tap cases bench lint format matrix distclean help \
+.PHONY: all ready deps demo test regress isolation tap bench lint format matrix distclean help \
 	unit fuzz asan
