@@ -25,7 +25,7 @@ LAYERS = (
     ('store',),
     ('store_pause',),
     ('sandbox', 'output', 'outcome', 'repair'),
-    ('ending', 'request'),
+    ('ending', 'request', 'rest'),
     ('answer',),
     ('execution',),
     ('longpoll', 'forward', 'drain', 'api', 'api_execute', 'enqueue', 'statement', 'wait', 'tail', 'internals', 'status', 'hooks'),

@@ -97,6 +97,38 @@ message_get_run(FrameReader *payload, RunMessage *m)
 }
 
 size_t
+message_put_burst(void *buffer, size_t capacity, const RunMessage *runs, int count)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_BURST);
+	for (int i = 0; i < count; i++)
+	{
+		size_t		size = w.used > capacity ? 0 :
+			message_put_run(w.buffer + w.used, capacity - w.used, &runs[i]);
+
+		if (size == 0)
+			return 0;
+		w.used += size;
+	}
+	return frame_end(&w);
+}
+
+bool
+message_get_burst(FrameReader *payload, RunMessage *next)
+{
+	uint8_t		type;
+	FrameReader run;
+	size_t		size;
+
+	if (frame_peek(payload->data + payload->position, payload->length - payload->position,
+				   MAX_RUN_PAYLOAD, &type, &run, &size) <= 0 || type != MESSAGE_RUN)
+		return false;
+	payload->position += size;
+	return message_get_run(&run, next);
+}
+
+size_t
 message_put_call(void *buffer, size_t capacity, const CallMessage *m)
 {
 	FrameWriter w;
@@ -160,6 +192,21 @@ message_put_suspend(void *buffer, size_t capacity)
 
 bool
 message_get_suspend(FrameReader *payload)
+{
+	return frame_complete(payload);
+}
+
+size_t
+message_put_dropped(void *buffer, size_t capacity)
+{
+	FrameWriter w;
+
+	frame_begin(&w, buffer, capacity, MESSAGE_DROPPED);
+	return frame_end(&w);
+}
+
+bool
+message_get_dropped(FrameReader *payload)
 {
 	return frame_complete(payload);
 }

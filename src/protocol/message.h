@@ -12,6 +12,7 @@
  *		                                        the code waits for is pending)
  *		  <------------------------- DONE   (output went through outlog.h)
  *		  RUN --------------------------> ...
+ *		  BURST ------------------------> several, as ahead.h says
  *
  * The runner answers each RUN with one DONE, or dies.  In between it makes calls,
  * one at a time, and does nothing until each is answered.  Else it never speaks
@@ -80,7 +81,9 @@ typedef enum MessageType
 	MESSAGE_DONE = 3,
 	MESSAGE_CALL = 4,
 	MESSAGE_RETURN = 5,
-	MESSAGE_SUSPEND = 6			/* no payload */
+	MESSAGE_SUSPEND = 6,		/* no payload */
+	MESSAGE_BURST = 7,			/* RUN frames, to be run one after another */
+	MESSAGE_DROPPED = 8			/* no payload: what was left of a burst did not begin */
 } MessageType;
 
 /* the runner stands locked down and waits for work */
@@ -145,17 +148,21 @@ typedef struct DoneMessage
 /* each returns the frame's size, or 0 when it does not fit into the buffer */
 extern size_t message_put_ready(void *buffer, size_t capacity, const ReadyMessage *m);
 extern size_t message_put_run(void *buffer, size_t capacity, const RunMessage *m);
+extern size_t message_put_burst(void *buffer, size_t capacity, const RunMessage *runs, int count);
 extern size_t message_put_call(void *buffer, size_t capacity, const CallMessage *m);
 extern size_t message_put_return(void *buffer, size_t capacity, const ReturnMessage *m);
 extern size_t message_put_suspend(void *buffer, size_t capacity);
+extern size_t message_put_dropped(void *buffer, size_t capacity);
 extern size_t message_put_done(void *buffer, size_t capacity, const DoneMessage *m);
 
 /* each returns false when the payload is not exactly such a message, in bounds */
 extern bool message_get_ready(FrameReader *payload, ReadyMessage *m);
 extern bool message_get_run(FrameReader *payload, RunMessage *m);
+extern bool message_get_burst(FrameReader *payload, RunMessage *next);	/* one after another */
 extern bool message_get_call(FrameReader *payload, CallMessage *m);
 extern bool message_get_return(FrameReader *payload, ReturnMessage *m);
 extern bool message_get_suspend(FrameReader *payload);
+extern bool message_get_dropped(FrameReader *payload);
 extern bool message_get_done(FrameReader *payload, DoneMessage *m);
 
 #endif

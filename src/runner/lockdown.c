@@ -3,6 +3,7 @@
  *		What the process gives up, and in which order.
  */
 #include "lockdown.h"
+#include "../protocol/ahead.h"
 #include "../protocol/message.h"
 #include "../protocol/outlog.h"
 #include "../protocol/zygote.h"
@@ -21,6 +22,9 @@
 
 /* address space for the program, its buffers, the C stack and the output */
 #define OTHER_MAPPINGS ((size_t) 48 * 1024 * 1024)
+
+/* what the code prints, and what came of those that were sent ahead */
+#define OUTPUT_BYTES (OUTLOG_SIZE + sizeof(Ahead))
 
 /* Lua's C recursion needs under half a megabyte (measured) */
 #define STACK_BYTES ((size_t) 4 * 1024 * 1024)
@@ -107,8 +111,8 @@ lockdown_map_output(void)
 	void	   *area;
 
 	/* a shorter file would be SIGBUS later */
-	require(fstat(RUNNER_OUTLOG_FD, &st) == 0 && st.st_size >= OUTLOG_SIZE);
-	area = mmap(NULL, OUTLOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, RUNNER_OUTLOG_FD, 0);
+	require(fstat(RUNNER_OUTLOG_FD, &st) == 0 && (size_t) st.st_size >= OUTPUT_BYTES);
+	area = mmap(NULL, OUTPUT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, RUNNER_OUTLOG_FD, 0);
 	require(area != MAP_FAILED);
 	require(close(RUNNER_OUTLOG_FD) == 0);
 	return area;

@@ -7,14 +7,13 @@
  * until the socket ends or a DONE was its last word.  It has no configuration,
  * no files, no database, and never logs.
  */
-#include "answer.h"
 #include "arena.h"
 #include "execution.h"
 #include "fork.h"
 #include "lockdown.h"
 #include "peer.h"
 #include "../protocol/message.h"
-#include "run.h"
+#include "serve.h"
 #include "state.h"
 
 #include "lua.h"
@@ -28,12 +27,6 @@
 #ifndef SANDBOX_EXEC_VERSION
 #error "SANDBOX_EXEC_VERSION must be set by the build"
 #endif
-
-/*
- * Beyond so much touched memory the process isn't kept: what was touched can't
- * be given back after lock-down, and idle runners are to stay small.
- */
-#define REUSE_MAX_TOUCHED ((size_t) 768 * 1024)
 
 #define NICE_MAX 39
 #define MEMORY_MAX_KB (16L * 1024 * 1024)
@@ -98,27 +91,6 @@ send_ready(bool seccomp)
 	peer_send(message_put_ready(peer_outbox, PEER_OUTBOX_SIZE, &ready));
 }
 
-static void
-receive_request(RunMessage *request)
-{
-	FrameReader payload;
-
-	peer_receive(MESSAGE_RUN, &payload);
-	if (!message_get_run(&payload, request))
-		_exit(RUNNER_EXIT_USAGE);
-}
-
-/* small enough to be kept for another execution of the same submitter */
-static bool
-is_reusable(const DoneMessage *done)
-{
-	/* a result stands once as text and once in the frame */
-	size_t		touched = arena_touched() + peer_touched() + answer_touched() +
-		2 * (size_t) done->result.length;
-
-	return touched <= REUSE_MAX_TOUCHED;
-}
-
 /* what all runners have in common: memory, Lua, the filter, the first locks */
 static void
 prepare(const Options *options)
@@ -141,25 +113,13 @@ int
 main(int argc, char **argv)
 {
 	Options		options = parse_arguments(argc, argv);
-	bool		reusable = true;
-	void	   *output;
+	void	   *area;
 
 	prepare(&options);
 	fork_runners();
 	lockdown_die_with(options.parent);
-	output = lockdown_map_output();
+	area = lockdown_map_output();
 	send_ready(lockdown_finish(options.seccomp_required));
-
-	while (reusable)
-	{
-		RunMessage	request;
-		DoneMessage done;
-
-		receive_request(&request);
-		done = *run_request(&request, output);
-		reusable = is_reusable(&done);
-		done.reusable = reusable;
-		peer_send(message_put_done(peer_outbox, PEER_OUTBOX_SIZE, &done));
-	}
+	serve(area);
 	_exit(0);
 }

@@ -56,21 +56,29 @@ read_more(void)
 		touched = used;
 }
 
-void
-peer_receive(uint8_t type, FrameReader *payload)
+uint8_t
+peer_receive_any(FrameReader *payload)
 {
-	uint8_t		found_type;
+	uint8_t		type;
 	int			found;
 
 	used -= taken;
 	memmove(inbox, inbox + taken, used);
 	taken = 0;
-	while ((found = frame_peek(inbox, used, MAX_PAYLOAD, &found_type, payload, &taken)) == 0)
+	while ((found = frame_peek(inbox, used, MAX_PAYLOAD, &type, payload, &taken)) == 0)
 	{
 		taken = 0;
 		read_more();
 	}
-	if (found < 0 || found_type != type)
+	if (found < 0)
+		_exit(RUNNER_EXIT_USAGE);
+	return type;
+}
+
+void
+peer_receive(uint8_t type, FrameReader *payload)
+{
+	if (peer_receive_any(payload) != type)
 		_exit(RUNNER_EXIT_USAGE);
 }
 

@@ -26,6 +26,9 @@ extern void peer_send(size_t size);
  */
 extern void peer_receive(uint8_t type, FrameReader *payload);
 
+/* as above, of any type */
+extern uint8_t peer_receive_any(FrameReader *payload);
+
 /* nothing can go on in this attempt: say so, and wait to be killed */
 extern noreturn void peer_suspend(void);
 

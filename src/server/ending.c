@@ -94,9 +94,9 @@ ending_diverged(Run *run, const char *reason)
 }
 
 void
-ending_done(Run *run, const DoneMessage *done)
+ending_done(Run *run, const DoneMessage *done, bool quiet)
 {
-	output_finish(&run->output);
+	output_finish(&run->output, quiet);
 	if (!plausible(run, done))
 	{
 		ending_forged(run);

@@ -19,8 +19,8 @@ typedef struct Run
 	bool		waits;			/* it was told that a call is pending */
 } Run;
 
-/* the runner said DONE */
-extern void ending_done(Run *run, const DoneMessage *done);
+/* the runner said DONE; quiet: the code printed nothing */
+extern void ending_done(Run *run, const DoneMessage *done, bool quiet);
 
 /* the runner said SUSPEND: all that the code waits for is pending */
 extern void ending_suspend(Run *run);

@@ -17,6 +17,7 @@
 #include "outcome.h"
 #include "repair.h"
 #include "request.h"
+#include "rest.h"
 #include "shmem.h"
 #include "slot.h"
 #include "storage/latch.h"
@@ -36,16 +37,8 @@
 /* after a failed or blocked renewal */
 #define RENEW_RETRY_US INT64CONST(500000)
 
-/* the batch as it shrinks from the front */
-typedef struct Rest
-{
-	Claim	   *claims;
-	int			next;			/* first that has not begun */
-	int			count;
-	bool		more;			/* the queue may hold more, and nobody was told */
-	bool		shed;			/* some were given back before a call */
-	bool		attention;		/* somebody cancelled one of them: which, a renewal tells */
-} Rest;
+/* what a runner that goes on by itself has left is collected so often */
+#define COLLECT_US INT64CONST(5000)
 
 /* one execution at work, and what is due when; outcome_clock() times */
 typedef struct Watch
@@ -63,40 +56,11 @@ typedef struct Watch
 
 /* -------------------------------------------------------- while it is running */
 
-/*
- * Give back claims whose execution did not begin, or is interrupted by no fault
- * of its own.  What cannot be given back goes back when this worker is gone.
- */
-static void
-give_back(const Claim *const *claims, int count)
-{
-	if (!store_release(claims, count))
-		slot_leave();
-}
-
-/* give back what has not begun */
-static void
-release_rest(Rest *rest)
-{
-	int			count = rest->count - rest->next;
-	const Claim **claims;
-	int			i;
-
-	if (count <= 0)
-		return;
-	claims = palloc(sizeof(Claim *) * count);
-	for (i = 0; i < count; i++)
-		claims[i] = &rest->claims[rest->next + i];
-	give_back(claims, count);
-	rest->count = rest->next;
-	pfree(claims);
-}
-
 /* this one takes long: let others have what waits behind it */
 static void
 share_the_rest(Watch *watch, int64 now)
 {
-	release_rest(watch->rest);
+	rest_release(watch->rest, sandbox_hold(watch->run.sandbox));
 	if (watch->rest->more)
 		slot_ask_for_help();
 	watch->rest->more = false;
@@ -113,6 +77,8 @@ next_chore(const Watch *watch)
 
 	if (watch->wake_at > 0)
 		next = Min(next, watch->wake_at);
+	if (sandbox_ahead(watch->run.sandbox) > 0)
+		next = Min(next, outcome_clock() + COLLECT_US);
 	if (watch->rest->next < watch->rest->count || watch->rest->more)
 		next = Min(next, watch->release_at);
 	if (retry >= 0)
@@ -159,7 +125,8 @@ repair_queue(Watch *watch, int64 now)
 
 /*
  * Bring what the code printed into its log while it runs.  A full page means
- * that there is more: come again at once.
+ * that there is more: come again at once.  While the runner may have gone on,
+ * the output may be the next one's.
  */
 static Hold
 flush_output(Watch *watch, int64 now)
@@ -169,6 +136,9 @@ flush_output(Watch *watch, int64 now)
 	XactResult	result = XACT_DONE;
 	bool		more;
 
+	watch->flush_at = now + COLLECT_US;
+	if (sandbox_ahead(watch->run.sandbox) > 0)
+		return HOLD_HELD;
 	output_collect(output, OUTPUT_APPEND_EVENTS);
 	more = output->count >= OUTPUT_APPEND_EVENTS - 1;
 	if (output->count > 0)
@@ -301,10 +271,26 @@ answered(Watch *watch, const CallMessage *call, bool slept)
 			break;
 		case ANSWER_LEAVING:
 			sandbox_end(watch->run.sandbox, NULL);
-			give_back(&watch->run.claim, 1);
+			rest_give_back(watch->run.claim);
 			break;
 	}
 	return false;
+}
+
+/* the claim at work, and those after it as far as the runner takes them */
+static void
+send_request(const Watch *watch)
+{
+	const Rest *rest = watch->rest;
+
+	request_send(watch->run.sandbox, watch->run.claim, 1 + rest->count - rest->next);
+}
+
+/* not when the runner has gone on: then the claim at work has ended, and its end is here */
+static bool
+is_at_work(Watch *watch)
+{
+	return sandbox_hold(watch->run.sandbox) == 0;
 }
 
 /*
@@ -328,19 +314,22 @@ watch_run(Watch *watch)
 				ending_suspend(&watch->run);
 				return BATCH_DONE;
 			case SANDBOX_DONE:
-				ending_done(&watch->run, &message.done);
+				ending_done(&watch->run, &message.done, message.quiet);
 				return BATCH_DONE;
+			case SANDBOX_DROPPED:
+				send_request(watch);
+				break;
 			case SANDBOX_DEAD:
 				if (ending_death(&watch->run))
 					return BATCH_DONE;
-				give_back(&watch->run.claim, 1);
+				rest_give_back(watch->run.claim);
 				return BATCH_NO_RUNNER;
 			case SANDBOX_WOKEN:
 				break;
 		}
 		ResetLatch(MyLatch);
 		xact_check_interrupts();
-		if (outcome_clock() >= watch->timeout_at)
+		if (outcome_clock() >= watch->timeout_at && is_at_work(watch))
 		{
 			ending_timeout(&watch->run);
 			return BATCH_DONE;
@@ -348,12 +337,14 @@ watch_run(Watch *watch)
 		if (slot_must_leave())
 		{
 			sandbox_end(watch->run.sandbox, NULL);
-			give_back(&watch->run.claim, 1);
+			rest_give_back(watch->run.claim);
 			return BATCH_DONE;
 		}
 		switch (run_chores(watch))
 		{
 			case HOLD_CANCEL:
+				if (!is_at_work(watch))
+					break;
 				ending_cancel(&watch->run);
 				return BATCH_DONE;
 			case HOLD_LOST:
@@ -384,18 +375,19 @@ run_one(const Claim *claim, Rest *rest)
 	{
 		if (shmem_set_reason(HEALTH_RUNNER_START, reason))
 			ereport(LOG, (errmsg("sandbox_exec cannot run code: %s", reason)));
-		give_back(&claim, 1);
+		rest_give_back(claim);
 		return BATCH_NO_RUNNER;
 	}
 	output_begin(&watch.run.output, sandbox_output(watch.run.sandbox),
-				 claim->logged, claim->logged_count, claim->attempt);
+				 sandbox_generation(watch.run.sandbox), claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
 	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
 	watch.renew_at = rest->attention ? now : now + (int64) guc_lease * 1000 / 3;
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
-	request_send(watch.run.sandbox, claim);
+	if (!sandbox_has_it(watch.run.sandbox))
+		send_request(&watch);
 	return watch_run(&watch);
 }
 
@@ -438,7 +430,8 @@ execution_run_batch(ClaimBatch *batch)
 		if (flush_is_due(outcome_clock()))
 			outcome_flush();
 	}
-	release_rest(&rest);
+	sandbox_take_back();
+	rest_release(&rest, 0);
 	outcome_flush();
 	batch->count = rest.next;
 	MemoryContextSwitchTo(outside);

@@ -12,12 +12,12 @@
 static char piece_text[OUTLOG_EVENT_MAX + 1];
 
 void
-output_begin(Output *output, const void *area,
+output_begin(Output *output, const void *area, uint32 generation,
 			 const LoggedEvent *logged, int logged_count, int attempt)
 {
 	memset(output, 0, sizeof(Output));
 	output->area = area;
-	output->cursor.previous = outlog_generation(area);
+	output->cursor.previous = generation;
 	output->replay.events = logged;
 	output->replay.count = logged_count;
 	output->attempt = attempt;
@@ -111,9 +111,9 @@ output_collect(Output *output, int max_events)
 }
 
 bool
-output_finish(Output *output)
+output_finish(Output *output, bool quiet)
 {
-	if (!output_collect(output, OUTPUT_OUTCOME_EVENTS))
+	if (!quiet && !output_collect(output, OUTPUT_OUTCOME_EVENTS))
 		return false;
 	replay_finish(&output->replay);
 	tell_difference(output);

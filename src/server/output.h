@@ -28,17 +28,21 @@ typedef struct Output
 } Output;
 
 /*
- * Begin before the request is sent to the runner.  logged is what earlier
- * attempts left in the log; it is kept by reference.
+ * Begin before the request is sent to the runner.  generation is the area's
+ * before this execution; logged is what earlier attempts left in the log, and
+ * is kept by reference.
  */
-extern void output_begin(Output *output, const void *area,
+extern void output_begin(Output *output, const void *area, uint32 generation,
 						 const LoggedEvent *logged, int logged_count, int attempt);
 
 /* collect what has come, up to max_events in all; false when it is not sound */
 extern bool output_collect(Output *output, int max_events);
 
-/* the code ended by itself: collect everything, and compare the end too */
-extern bool output_finish(Output *output);
+/*
+ * The code ended by itself: collect everything, and compare the end too.  quiet:
+ * there is nothing, and the area may be another execution's by now.
+ */
+extern bool output_finish(Output *output, bool quiet);
 
 /* what was collected is in the log */
 extern void output_logged(Output *output);

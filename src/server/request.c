@@ -8,6 +8,7 @@
 #include "request.h"
 #include "utils/json.h"
 #include "utils/timestamp.h"
+#include "../protocol/ahead.h"
 
 static void
 append_member(StringInfo json, const char *name, const char *value)
@@ -47,8 +48,8 @@ frame_text(const char *text)
 	return result;
 }
 
-void
-request_send(Sandbox *sandbox, const Claim *claim)
+static RunMessage
+request_of(const Claim *claim)
 {
 	RunMessage	message = {{0}};
 
@@ -60,5 +61,38 @@ request_send(Sandbox *sandbox, const Claim *claim)
 	message.execution = frame_text(describe(claim));
 	message.args = frame_text(claim->args);
 	message.code = frame_text(claim->code);
-	sandbox_run(sandbox, &message);
+	return message;
+}
+
+static bool
+same_domain(const Claim *a, const Claim *b)
+{
+	return b->submitter_exists && a->submitter == b->submitter && strcmp(a->owner, b->owner) == 0;
+}
+
+/* bytes of its frame, at most */
+static size_t
+frame_size(const RunMessage *message)
+{
+	return message->execution.length + message->args.length + message->code.length + 64;
+}
+
+void
+request_send(Sandbox *sandbox, const Claim *claims, int count)
+{
+	RunMessage	messages[AHEAD_MAX];
+	int			most = Min(count, sandbox_capacity(sandbox));
+	size_t		bytes;
+	int			n;
+
+	messages[0] = request_of(&claims[0]);
+	bytes = frame_size(&messages[0]);
+	for (n = 1; n < most && same_domain(&claims[0], &claims[n]); n++)
+	{
+		messages[n] = request_of(&claims[n]);
+		bytes += frame_size(&messages[n]);
+		if (bytes > AHEAD_BURST_BYTES)
+			break;
+	}
+	sandbox_run(sandbox, messages, n);
 }

@@ -8,7 +8,11 @@
 #include "sandbox.h"
 #include "store.h"
 
-/* have the runner begin; what becomes of that, sandbox_wait() tells */
-extern void request_send(Sandbox *sandbox, const Claim *claim);
+/*
+ * Have the runner begin the first of these claims, and go on with those after it
+ * that are of the same domain, as far as they are small.  What becomes of that,
+ * sandbox_wait() tells.
+ */
+extern void request_send(Sandbox *sandbox, const Claim *claims, int count);
 
 #endif

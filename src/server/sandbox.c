@@ -28,6 +28,21 @@ struct Sandbox
 	bool		ready;			/* it said READY: it is locked down */
 	bool		calling;		/* it waits for an answer and must say nothing */
 	bool		broke_protocol;
+
+	/* ahead.h: of the last burst, which ends with a frame */
+	bool		open;			/* the frame has not come */
+	uint32		sent;			/* executions in it, without those taken back */
+	uint32		taken;			/* of these, the first so many are done */
+	uint32		generation;		/* of the output before it */
+	int			most;			/* executions in the next one: fewer, when they aren't quiet */
+	char	   *next;			/* the frame of another one, until this one's end */
+	size_t		next_size;
+	uint32		next_count;
+	bool		held;			/* a frame is here, and waits for what was left before it */
+	uint8		held_type;
+	FrameReader held_payload;
+	uint8		left[AHEAD_DONE_MAX];	/* the message at hand, if it was left */
+
 	Oid			submitter;
 	char	   *owner;
 	char		runtime_version[MAX_VERSION_BYTES + 1];
@@ -89,6 +104,7 @@ start(Oid submitter, const char *owner, const char **reason)
 
 	sandbox->memory = memory;
 	sandbox->submitter = submitter;
+	sandbox->most = AHEAD_MAX;
 	sandbox->owner = pstrdup(owner);
 	*reason = spawn_runner(&sandbox->process);
 	if (*reason == NULL)
@@ -102,16 +118,6 @@ start(Oid submitter, const char *owner, const char **reason)
 	*reason = pstrdup(*reason);
 	MemoryContextDelete(memory);
 	return NULL;
-}
-
-/* nothing is expected from an idle runner: whatever comes means its end */
-static bool
-is_alive(Sandbox *sandbox)
-{
-	uint8		type;
-	FrameReader payload;
-
-	return channel_pump(&sandbox->channel, &type, &payload) == CHANNEL_WAIT;
 }
 
 /* the one that is kept for that domain; NULL: there is none */
@@ -133,9 +139,23 @@ take_kept(Oid submitter, const char *owner)
 	return NULL;
 }
 
+static SandboxResult pump(Sandbox *sandbox, SandboxMessage *message);
+
+/* of an idle runner nothing is expected but that it dropped what was taken back */
+static bool
+is_alive(Sandbox *sandbox)
+{
+	SandboxMessage message;
+
+	return pump(sandbox, &message) == SANDBOX_WOKEN;
+}
+
 Sandbox *
 sandbox_acquire(Oid submitter, const char *owner, const char **reason)
 {
+	/* it holds the execution already */
+	if (at_work != NULL)
+		return at_work;
 	at_work = take_kept(submitter, owner);
 	if (at_work != NULL && is_alive(at_work))
 		return at_work;
@@ -146,18 +166,82 @@ sandbox_acquire(Oid submitter, const char *owner, const char **reason)
 	return at_work;
 }
 
-void
-sandbox_run(Sandbox *sandbox, const RunMessage *run)
+static size_t
+request_size(const RunMessage *run)
 {
-	size_t		capacity = FRAME_HEADER_SIZE + 256 + run->execution.length +
-		run->args.length + run->code.length;
-	char	   *frame = MemoryContextAlloc(sandbox->memory, capacity);
-	size_t		size = message_put_run(frame, capacity, run);
+	return FRAME_HEADER_SIZE + 256 + run->execution.length + run->args.length + run->code.length;
+}
 
-	if (size == 0)
-		elog(ERROR, "could not encode a run message");
-	channel_send(&sandbox->channel, frame, size);
+/* only when the runner has ended the burst before: it reads what is reset here */
+static void
+send_next(Sandbox *sandbox)
+{
+	ahead_reset(sandbox->process.ahead);
+	channel_send(&sandbox->channel, sandbox->next, sandbox->next_size);
+	sandbox->generation = outlog_generation(sandbox->process.outlog);
+	sandbox->open = true;
 	sandbox->calling = false;
+	sandbox->taken = 0;
+	sandbox->sent = sandbox->next_count;
+	sandbox->next = NULL;
+}
+
+void
+sandbox_run(Sandbox *sandbox, const RunMessage *runs, int count)
+{
+	size_t		capacity = FRAME_HEADER_SIZE;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		capacity += request_size(&runs[i]);
+	sandbox->next = MemoryContextAlloc(sandbox->memory, capacity);
+	sandbox->next_size = count == 1 ? message_put_run(sandbox->next, capacity, runs) :
+		message_put_burst(sandbox->next, capacity, runs, count);
+	sandbox->next_count = count;
+	if (sandbox->next_size == 0)
+		elog(ERROR, "could not encode a run message");
+	if (!sandbox->open)
+		send_next(sandbox);
+}
+
+bool
+sandbox_has_it(const Sandbox *sandbox)
+{
+	return sandbox->sent > sandbox->taken;
+}
+
+int
+sandbox_capacity(const Sandbox *sandbox)
+{
+	return sandbox->most;
+}
+
+int
+sandbox_ahead(const Sandbox *sandbox)
+{
+	return sandbox->sent > sandbox->taken ? sandbox->sent - sandbox->taken - 1 : 0;
+}
+
+int
+sandbox_hold(Sandbox *sandbox)
+{
+	uint32		begun;
+
+	if (sandbox_ahead(sandbox) == 0)
+		return 0;
+	begun = ahead_stop(sandbox->process.ahead);
+	if (begun > sandbox->taken + 1 &&
+		ahead_take(sandbox->process.ahead, sandbox->taken, sandbox->left) == 0)
+		begun = 0;				/* forged: it goes on before it is done */
+	sandbox->sent = Min(sandbox->sent, Max(begun, sandbox->taken + 1));
+	return sandbox_ahead(sandbox);
+}
+
+uint32
+sandbox_generation(const Sandbox *sandbox)
+{
+	return sandbox_has_it(sandbox) ? sandbox->generation + sandbox->taken :
+		outlog_generation(sandbox->process.outlog);
 }
 
 void
@@ -189,6 +273,46 @@ take_ready(Sandbox *sandbox, FrameReader *payload)
 	return SANDBOX_WOKEN;
 }
 
+/* the burst is over: what is left of it did not begin */
+static SandboxResult
+take_dropped(Sandbox *sandbox, FrameReader *payload)
+{
+	if (!sandbox->open || !message_get_dropped(payload) || sandbox_ahead(sandbox) > 0)
+		return SANDBOX_DEAD;
+	sandbox->open = false;
+	if (sandbox->next != NULL)
+	{
+		send_next(sandbox);
+		return SANDBOX_WOKEN;
+	}
+	if (!sandbox_has_it(sandbox))
+		return SANDBOX_WOKEN;
+	sandbox->taken = sandbox->sent;
+	return SANDBOX_DROPPED;
+}
+
+/* what it has to say of the current execution */
+static SandboxResult
+take_word(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message)
+{
+	if (type == MESSAGE_DONE && message_get_done(payload, &message->done))
+	{
+		message->quiet = false;
+		sandbox->most = sandbox_ahead(sandbox) > 0 ? Max(sandbox->most / 2, 1) : Min(sandbox->most * 2, AHEAD_MAX);
+		sandbox->open = false;
+		sandbox->taken = sandbox->sent;
+		return SANDBOX_DONE;
+	}
+	if (type == MESSAGE_CALL && message_get_call(payload, &message->call))
+	{
+		sandbox->calling = true;
+		return SANDBOX_CALL;
+	}
+	if (type == MESSAGE_SUSPEND && message_get_suspend(payload))
+		return SANDBOX_SUSPEND;
+	return SANDBOX_DEAD;
+}
+
 static SandboxResult
 take(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message)
 {
@@ -196,46 +320,68 @@ take(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message
 
 	if (type == MESSAGE_READY)
 		result = take_ready(sandbox, payload);
-	else if (sandbox->ready && !sandbox->calling && !channel_wants_write(&sandbox->channel))
-	{
-		if (type == MESSAGE_DONE && message_get_done(payload, &message->done))
-			result = SANDBOX_DONE;
-		else if (type == MESSAGE_CALL && message_get_call(payload, &message->call))
-		{
-			sandbox->calling = true;
-			result = SANDBOX_CALL;
-		}
-		else if (type == MESSAGE_SUSPEND && message_get_suspend(payload))
-			result = SANDBOX_SUSPEND;
-	}
+	else if (type == MESSAGE_DROPPED)
+		result = take_dropped(sandbox, payload);
+	else if (sandbox->ready && !sandbox->calling && sandbox_has_it(sandbox) &&
+			 !channel_wants_write(&sandbox->channel))
+		result = take_word(sandbox, type, payload, message);
 	if (result == SANDBOX_DEAD)
 		sandbox->broke_protocol = true;
 	return result;
 }
 
-/* SANDBOX_WOKEN means here: nothing yet */
+/* what it left of the current execution; SANDBOX_WOKEN: nothing */
+static SandboxResult
+take_left(Sandbox *sandbox, SandboxMessage *message)
+{
+	size_t		size = sandbox_has_it(sandbox) && !sandbox->calling ?
+		ahead_take(sandbox->process.ahead, sandbox->taken, sandbox->left) : 0;
+	FrameReader payload;
+	uint8		type;
+
+	if (size == 0)
+		return SANDBOX_WOKEN;
+	if (frame_peek(sandbox->left, size, AHEAD_DONE_MAX, &type, &payload, &size) == 1 &&
+		type == MESSAGE_DONE && message_get_done(&payload, &message->done) && message->done.reusable)
+	{
+		message->quiet = true;
+		sandbox->taken++;
+		return SANDBOX_DONE;
+	}
+	sandbox->broke_protocol = true;
+	return SANDBOX_DEAD;
+}
+
+/*
+ * SANDBOX_WOKEN means here: nothing yet.  A frame, or the end of the socket, comes
+ * after all that was left before: so what was left is looked at once more.
+ */
 static SandboxResult
 pump(Sandbox *sandbox, SandboxMessage *message)
 {
 	for (;;)
 	{
-		uint8		type;
-		FrameReader payload;
-		SandboxResult result;
+		SandboxResult result = take_left(sandbox, message);
+		ChannelResult found = CHANNEL_FRAME;
 
-		switch (channel_pump(&sandbox->channel, &type, &payload))
+		if (result != SANDBOX_WOKEN)
+			return result;
+		if (!sandbox->held)
 		{
-			case CHANNEL_WAIT:
+			found = channel_pump(&sandbox->channel, &sandbox->held_type, &sandbox->held_payload);
+			sandbox->held = found == CHANNEL_FRAME;
+			if (found == CHANNEL_WAIT)
 				return SANDBOX_WOKEN;
-			case CHANNEL_CLOSED:
-				return SANDBOX_DEAD;
-			case CHANNEL_BROKEN:
-				sandbox->broke_protocol = true;
-				return SANDBOX_DEAD;
-			case CHANNEL_FRAME:
-				break;
+			result = take_left(sandbox, message);
+			if (result != SANDBOX_WOKEN)
+				return result;
 		}
-		result = take(sandbox, type, &payload, message);
+		if (found == CHANNEL_BROKEN)
+			sandbox->broke_protocol = true;
+		if (found != CHANNEL_FRAME)
+			return SANDBOX_DEAD;
+		sandbox->held = false;
+		result = take(sandbox, sandbox->held_type, &sandbox->held_payload, message);
 		if (result != SANDBOX_WOKEN)
 			return result;
 	}
@@ -276,6 +422,8 @@ sandbox_runtime_version(const Sandbox *sandbox)
 void
 sandbox_keep(Sandbox *sandbox)
 {
+	if (sandbox_has_it(sandbox))
+		return;
 	sandbox_keep_at_most(KEPT_MAX - 1);
 	at_work = NULL;
 	memmove(&kept[1], &kept[0], sizeof(Sandbox *) * kept_count);
@@ -328,6 +476,13 @@ sandbox_end(Sandbox *sandbox, SandboxDeath *death)
 	}
 	FreeWaitEventSet(sandbox->events);
 	MemoryContextDelete(sandbox->memory);
+}
+
+void
+sandbox_take_back(void)
+{
+	if (at_work != NULL)
+		sandbox_end(at_work, NULL);
 }
 
 void

@@ -21,6 +21,7 @@ typedef enum SandboxResult
 	SANDBOX_CALL,				/* the code waits for the answer to a call */
 	SANDBOX_SUSPEND,			/* the code waits for answers that will come to a later attempt */
 	SANDBOX_DONE,				/* the code ended */
+	SANDBOX_DROPPED,			/* the code, sent ahead, did not begin: send it again */
 	SANDBOX_DEAD				/* the runner is gone or cannot be trusted */
 } SandboxResult;
 
@@ -29,6 +30,7 @@ typedef struct SandboxMessage
 {
 	CallMessage call;			/* at SANDBOX_CALL */
 	DoneMessage done;			/* at SANDBOX_DONE */
+	bool		quiet;			/* at SANDBOX_DONE: it made no output, and another one may be at work */
 } SandboxMessage;
 
 /* why a runner is gone */
@@ -45,8 +47,27 @@ typedef struct SandboxDeath
  */
 extern Sandbox *sandbox_acquire(Oid submitter, const char *owner, const char **reason);
 
-/* hand it an execution */
-extern void sandbox_run(Sandbox *sandbox, const RunMessage *run);
+/*
+ * Hand it an execution, and more of the same domain to go on with when that is
+ * done (ahead.h).  Each that ended without a word from here, and was not the
+ * last, makes the next one the current.
+ */
+extern void sandbox_run(Sandbox *sandbox, const RunMessage *runs, int count);
+
+/* so many it takes at once, by how its last ones went */
+extern int	sandbox_capacity(const Sandbox *sandbox);
+
+/* the current execution has been handed to it already */
+extern bool sandbox_has_it(const Sandbox *sandbox);
+
+/* how many more it holds, of which it may have begun some */
+extern int	sandbox_ahead(const Sandbox *sandbox);
+
+/*
+ * Let it begin no more; returns how many after the current one it keeps, because
+ * they may have begun.  0: the current one is the one at work.
+ */
+extern int	sandbox_hold(Sandbox *sandbox);
 
 /*
  * Wait until it calls, is done, is dead, the latch is set, or timeout_ms have
@@ -57,17 +78,21 @@ extern SandboxResult sandbox_wait(Sandbox *sandbox, long timeout_ms, SandboxMess
 /* answer its call */
 extern void sandbox_answer(Sandbox *sandbox, const ReturnMessage *answer);
 
-/* the shared output area of the current execution */
+/* the shared output area, and the number in it that precedes the current execution's */
 extern const void *sandbox_output(const Sandbox *sandbox);
+extern uint32 sandbox_generation(const Sandbox *sandbox);
 
 /* "Lua 5.4.9", as the runner said; empty before it is ready */
 extern const char *sandbox_runtime_version(const Sandbox *sandbox);
 
-/* keep it for the next execution of its domain */
+/* keep it for the next execution of its domain, which it may hold already */
 extern void sandbox_keep(Sandbox *sandbox);
 
 /* kill it and say what it died of, if it had died before */
 extern void sandbox_end(Sandbox *sandbox, SandboxDeath *death);
+
+/* kill the one that holds executions still, if there is one: they are somebody else's */
+extern void sandbox_take_back(void);
 
 /* kill those that are kept, but for the last used ones */
 extern void sandbox_keep_at_most(int count);

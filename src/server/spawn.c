@@ -52,31 +52,49 @@ move_up(int fd)
 	return moved;
 }
 
+static void
+unmap_output(Spawned *runner)
+{
+	munmap(unconstify(void *, runner->outlog), OUTLOG_SIZE);
+	munmap(runner->ahead, sizeof(Ahead));
+}
+
+/* what the runner prints is for it to write alone */
+static bool
+map_output(Spawned *runner, int fd)
+{
+	void	   *outlog = mmap(NULL, OUTLOG_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	void	   *ahead = mmap(NULL, sizeof(Ahead), PROT_READ | PROT_WRITE, MAP_SHARED, fd, OUTLOG_SIZE);
+
+	runner->outlog = outlog;
+	runner->ahead = ahead;
+	if (outlog != MAP_FAILED && ahead != MAP_FAILED)
+		return true;
+	if (outlog != MAP_FAILED)
+		munmap(outlog, OUTLOG_SIZE);
+	if (ahead != MAP_FAILED)
+		munmap(ahead, sizeof(Ahead));
+	return false;
+}
+
 /*
  * Memory for the output, sealed: whoever holds the descriptor can neither
  * shrink it under the reader (SIGBUS) nor grow it.
  */
 static int
-make_outlog(const void **mapped)
+make_output(Spawned *runner)
 {
 	int			fd = memfd_create("sandbox_exec output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	void	   *area;
 
 	if (fd < 0)
 		return -1;
 	fd = move_up(fd);
 	if (fd < 0)
 		return -1;
-	if (ftruncate(fd, OUTLOG_SIZE) == 0 &&
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-	{
-		area = mmap(NULL, OUTLOG_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-		if (area != MAP_FAILED)
-		{
-			*mapped = area;
-			return fd;
-		}
-	}
+	if (ftruncate(fd, OUTLOG_SIZE + sizeof(Ahead)) == 0 &&
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 &&
+		map_output(runner, fd))
+		return fd;
 	close(fd);
 	return -1;
 }
@@ -330,7 +348,7 @@ spawn_runner(Spawned *runner)
 
 	if (!make_socket(&runner->socket, &sent[0]))
 		return why_not(errno);
-	sent[1] = make_outlog(&runner->outlog);
+	sent[1] = make_output(runner);
 	if (sent[1] < 0)
 	{
 		reason = why_not(errno);
@@ -346,7 +364,7 @@ spawn_runner(Spawned *runner)
 	if (reason != NULL)
 	{
 		close(runner->socket);
-		munmap(unconstify(void *, runner->outlog), OUTLOG_SIZE);
+		unmap_output(runner);
 	}
 	return reason;
 }
@@ -357,6 +375,6 @@ spawn_end(Spawned *runner)
 	int			status = end_process(runner->pid);
 
 	close(runner->socket);
-	munmap(unconstify(void *, runner->outlog), OUTLOG_SIZE);
+	unmap_output(runner);
 	return status;
 }

@@ -7,12 +7,15 @@
 
 #include <sys/types.h>
 
+#include "../protocol/ahead.h"
+
 /* what the parent holds of a runner it started */
 typedef struct Spawned
 {
 	pid_t		pid;
 	int			socket;			/* non-blocking, close-on-exec; frames go here */
 	const void *outlog;			/* OUTLOG_SIZE bytes, mapped read-only */
+	Ahead	   *ahead;
 } Spawned;
 
 /*

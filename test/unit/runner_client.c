@@ -3,6 +3,7 @@
  *		Starting a runner and talking to it.
  */
 #include "runner_client.h"
+#include "../../src/protocol/ahead.h"
 #include "../../src/protocol/zygote.h"
 
 #include <fcntl.h>
@@ -133,7 +134,7 @@ runner_client_spawn(RunnerClient *c, const RunnerOptions *options)
 	bool		done;
 
 	memset(c, 0, sizeof(*c));
-	if (output < 0 || ftruncate(output, OUTLOG_SIZE) != 0 ||
+	if (output < 0 || ftruncate(output, OUTLOG_SIZE + sizeof(Ahead)) != 0 ||
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return false;
 	c->socket = pair[0];
