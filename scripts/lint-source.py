@@ -17,7 +17,7 @@ import sys
 LAYERS = (
     ('compat', 'guc', 'shmem', 'error', 'uuid7', 'pattern', 'bound', 'extension'),
     ('wakeup', 'xact', 'spi', 'slot', 'caller', 'srf', 'resolve'),
-    ('replay', 'spawn', 'channel', 'deadline', 'failure', 'jsontext', 'language', 'search_path', 'settings',
+    ('replay', 'spawn', 'channel', 'burst', 'deadline', 'failure', 'jsontext', 'language', 'search_path', 'settings',
      'arguments', 'validate'),
     ('databases', 'containment', 'invoke', 'problems'),
     ('tools',),

@@ -46,7 +46,7 @@ typedef struct Ahead
 	{
 		uint32_t	size;
 		uint8_t		frame[AHEAD_DONE_MAX];
-	}			left[AHEAD_MAX];
+	} left[AHEAD_MAX];
 } Ahead;
 
 /* worker, before a burst, while the runner waits for a frame */

@@ -105,7 +105,7 @@ message_put_burst(void *buffer, size_t capacity, const RunMessage *runs, int cou
 	for (int i = 0; i < count; i++)
 	{
 		size_t		size = w.used > capacity ? 0 :
-			message_put_run(w.buffer + w.used, capacity - w.used, &runs[i]);
+										  message_put_run(w.buffer + w.used, capacity - w.used, &runs[i]);
 
 		if (size == 0)
 			return 0;
@@ -122,7 +122,8 @@ message_get_burst(FrameReader *payload, RunMessage *next)
 	size_t		size;
 
 	if (frame_peek(payload->data + payload->position, payload->length - payload->position,
-				   MAX_RUN_PAYLOAD, &type, &run, &size) <= 0 || type != MESSAGE_RUN)
+				   MAX_RUN_PAYLOAD, &type, &run, &size) <= 0 ||
+		type != MESSAGE_RUN)
 		return false;
 	payload->position += size;
 	return message_get_run(&run, next);

@@ -60,7 +60,7 @@ typedef struct Watch
 static void
 share_the_rest(Watch *watch, int64 now)
 {
-	rest_release(watch->rest, sandbox_hold(watch->run.sandbox));
+	rest_release(watch->rest, burst_hold(sandbox_burst(watch->run.sandbox)));
 	if (watch->rest->more)
 		slot_ask_for_help();
 	watch->rest->more = false;
@@ -77,7 +77,7 @@ next_chore(const Watch *watch)
 
 	if (watch->wake_at > 0)
 		next = Min(next, watch->wake_at);
-	if (sandbox_ahead(watch->run.sandbox) > 0)
+	if (burst_ahead(sandbox_burst(watch->run.sandbox)) > 0)
 		next = Min(next, outcome_clock() + COLLECT_US);
 	if (watch->rest->next < watch->rest->count || watch->rest->more)
 		next = Min(next, watch->release_at);
@@ -137,7 +137,7 @@ flush_output(Watch *watch, int64 now)
 	bool		more;
 
 	watch->flush_at = now + COLLECT_US;
-	if (sandbox_ahead(watch->run.sandbox) > 0)
+	if (burst_ahead(sandbox_burst(watch->run.sandbox)) > 0)
 		return HOLD_HELD;
 	output_collect(output, OUTPUT_APPEND_EVENTS);
 	more = output->count >= OUTPUT_APPEND_EVENTS - 1;
@@ -290,7 +290,7 @@ send_request(const Watch *watch)
 static bool
 is_at_work(Watch *watch)
 {
-	return sandbox_hold(watch->run.sandbox) == 0;
+	return burst_hold(sandbox_burst(watch->run.sandbox)) == 0;
 }
 
 /*
@@ -379,14 +379,15 @@ run_one(const Claim *claim, Rest *rest)
 		return BATCH_NO_RUNNER;
 	}
 	output_begin(&watch.run.output, sandbox_output(watch.run.sandbox),
-				 sandbox_generation(watch.run.sandbox), claim->logged, claim->logged_count, claim->attempt);
+				 burst_generation(sandbox_burst(watch.run.sandbox)),
+				 claim->logged, claim->logged_count, claim->attempt);
 	now = outcome_clock();
 	watch.timeout_at = now + (int64) claim->timeout_ms * 1000;
 	watch.renew_at = rest->attention ? now : now + (int64) guc_lease * 1000 / 3;
 	watch.release_at = now + RELEASE_AFTER_US;
 	watch.repair_at = now + REPAIR_AFTER_US;
 	watch.flush_at = now + (int64) guc_flush_interval * 1000;
-	if (!sandbox_has_it(watch.run.sandbox))
+	if (!burst_has_it(sandbox_burst(watch.run.sandbox)))
 		send_request(&watch);
 	return watch_run(&watch);
 }

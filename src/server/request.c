@@ -8,7 +8,6 @@
 #include "request.h"
 #include "utils/json.h"
 #include "utils/timestamp.h"
-#include "../protocol/ahead.h"
 
 static void
 append_member(StringInfo json, const char *name, const char *value)
@@ -81,7 +80,7 @@ void
 request_send(Sandbox *sandbox, const Claim *claims, int count)
 {
 	RunMessage	messages[AHEAD_MAX];
-	int			most = Min(count, sandbox_capacity(sandbox));
+	int			most = Min(count, sandbox_burst(sandbox)->most);
 	size_t		bytes;
 	int			n;
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "burst.h"
 #include "channel.h"
 #include "compat.h"
 #include "miscadmin.h"
@@ -29,19 +30,10 @@ struct Sandbox
 	bool		calling;		/* it waits for an answer and must say nothing */
 	bool		broke_protocol;
 
-	/* ahead.h: of the last burst, which ends with a frame */
-	bool		open;			/* the frame has not come */
-	uint32		sent;			/* executions in it, without those taken back */
-	uint32		taken;			/* of these, the first so many are done */
-	uint32		generation;		/* of the output before it */
-	int			most;			/* executions in the next one: fewer, when they aren't quiet */
-	char	   *next;			/* the frame of another one, until this one's end */
-	size_t		next_size;
-	uint32		next_count;
+	Burst		burst;
 	bool		held;			/* a frame is here, and waits for what was left before it */
 	uint8		held_type;
 	FrameReader held_payload;
-	uint8		left[AHEAD_DONE_MAX];	/* the message at hand, if it was left */
 
 	Oid			submitter;
 	char	   *owner;
@@ -104,12 +96,12 @@ start(Oid submitter, const char *owner, const char **reason)
 
 	sandbox->memory = memory;
 	sandbox->submitter = submitter;
-	sandbox->most = AHEAD_MAX;
 	sandbox->owner = pstrdup(owner);
 	*reason = spawn_runner(&sandbox->process);
 	if (*reason == NULL)
 	{
 		channel_open(&sandbox->channel, sandbox->process.socket);
+		burst_init(&sandbox->burst, sandbox->process.ahead, sandbox->process.outlog);
 		watch(sandbox);
 		MemoryContextSwitchTo(outside);
 		return sandbox;
@@ -172,76 +164,41 @@ request_size(const RunMessage *run)
 	return FRAME_HEADER_SIZE + 256 + run->execution.length + run->args.length + run->code.length;
 }
 
-/* only when the runner has ended the burst before: it reads what is reset here */
 static void
 send_next(Sandbox *sandbox)
 {
-	ahead_reset(sandbox->process.ahead);
-	channel_send(&sandbox->channel, sandbox->next, sandbox->next_size);
-	sandbox->generation = outlog_generation(sandbox->process.outlog);
-	sandbox->open = true;
+	size_t		size;
+	char	   *frame = burst_next(&sandbox->burst, &size);
+
+	if (frame == NULL)
+		return;
+	channel_send(&sandbox->channel, frame, size);
 	sandbox->calling = false;
-	sandbox->taken = 0;
-	sandbox->sent = sandbox->next_count;
-	sandbox->next = NULL;
 }
 
 void
 sandbox_run(Sandbox *sandbox, const RunMessage *runs, int count)
 {
 	size_t		capacity = FRAME_HEADER_SIZE;
+	size_t		size;
+	char	   *frame;
 	int			i;
 
 	for (i = 0; i < count; i++)
 		capacity += request_size(&runs[i]);
-	sandbox->next = MemoryContextAlloc(sandbox->memory, capacity);
-	sandbox->next_size = count == 1 ? message_put_run(sandbox->next, capacity, runs) :
-		message_put_burst(sandbox->next, capacity, runs, count);
-	sandbox->next_count = count;
-	if (sandbox->next_size == 0)
+	frame = MemoryContextAlloc(sandbox->memory, capacity);
+	size = count == 1 ? message_put_run(frame, capacity, runs) :
+						message_put_burst(frame, capacity, runs, count);
+	if (size == 0)
 		elog(ERROR, "could not encode a run message");
-	if (!sandbox->open)
-		send_next(sandbox);
+	burst_queue(&sandbox->burst, frame, size, count);
+	send_next(sandbox);
 }
 
-bool
-sandbox_has_it(const Sandbox *sandbox)
+Burst *
+sandbox_burst(Sandbox *sandbox)
 {
-	return sandbox->sent > sandbox->taken;
-}
-
-int
-sandbox_capacity(const Sandbox *sandbox)
-{
-	return sandbox->most;
-}
-
-int
-sandbox_ahead(const Sandbox *sandbox)
-{
-	return sandbox->sent > sandbox->taken ? sandbox->sent - sandbox->taken - 1 : 0;
-}
-
-int
-sandbox_hold(Sandbox *sandbox)
-{
-	uint32		begun;
-
-	if (sandbox_ahead(sandbox) == 0)
-		return 0;
-	begun = ahead_stop(sandbox->process.ahead);
-	if (begun > sandbox->taken + 1 &&
-		ahead_take(sandbox->process.ahead, sandbox->taken, sandbox->left) == 0)
-		begun = 0;				/* forged: it goes on before it is done */
-	sandbox->sent = Min(sandbox->sent, Max(begun, sandbox->taken + 1));
-	return sandbox_ahead(sandbox);
-}
-
-uint32
-sandbox_generation(const Sandbox *sandbox)
-{
-	return sandbox_has_it(sandbox) ? sandbox->generation + sandbox->taken :
-		outlog_generation(sandbox->process.outlog);
+	return &sandbox->burst;
 }
 
 void
@@ -273,22 +230,16 @@ take_ready(Sandbox *sandbox, FrameReader *payload)
 	return SANDBOX_WOKEN;
 }
 
-/* the burst is over: what is left of it did not begin */
 static SandboxResult
-take_dropped(Sandbox *sandbox, FrameReader *payload)
+take_dropped(Sandbox *sandbox)
 {
-	if (!sandbox->open || !message_get_dropped(payload) || sandbox_ahead(sandbox) > 0)
-		return SANDBOX_DEAD;
-	sandbox->open = false;
-	if (sandbox->next != NULL)
-	{
+	BurstResult result = burst_dropped(&sandbox->burst);
+
+	if (result == BURST_NOTHING)
 		send_next(sandbox);
-		return SANDBOX_WOKEN;
-	}
-	if (!sandbox_has_it(sandbox))
-		return SANDBOX_WOKEN;
-	sandbox->taken = sandbox->sent;
-	return SANDBOX_DROPPED;
+	return result == BURST_NOTHING ? SANDBOX_WOKEN :
+		result == BURST_DROPPED	   ? SANDBOX_DROPPED :
+									 SANDBOX_DEAD;
 }
 
 /* what it has to say of the current execution */
@@ -298,9 +249,7 @@ take_word(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *me
 	if (type == MESSAGE_DONE && message_get_done(payload, &message->done))
 	{
 		message->quiet = false;
-		sandbox->most = sandbox_ahead(sandbox) > 0 ? Max(sandbox->most / 2, 1) : Min(sandbox->most * 2, AHEAD_MAX);
-		sandbox->open = false;
-		sandbox->taken = sandbox->sent;
+		burst_done(&sandbox->burst);
 		return SANDBOX_DONE;
 	}
 	if (type == MESSAGE_CALL && message_get_call(payload, &message->call))
@@ -320,9 +269,9 @@ take(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message
 
 	if (type == MESSAGE_READY)
 		result = take_ready(sandbox, payload);
-	else if (type == MESSAGE_DROPPED)
-		result = take_dropped(sandbox, payload);
-	else if (sandbox->ready && !sandbox->calling && sandbox_has_it(sandbox) &&
+	else if (type == MESSAGE_DROPPED && message_get_dropped(payload))
+		result = take_dropped(sandbox);
+	else if (sandbox->ready && !sandbox->calling && burst_has_it(&sandbox->burst) &&
 			 !channel_wants_write(&sandbox->channel))
 		result = take_word(sandbox, type, payload, message);
 	if (result == SANDBOX_DEAD)
@@ -334,22 +283,16 @@ take(Sandbox *sandbox, uint8 type, FrameReader *payload, SandboxMessage *message
 static SandboxResult
 take_left(Sandbox *sandbox, SandboxMessage *message)
 {
-	size_t		size = sandbox_has_it(sandbox) && !sandbox->calling ?
-		ahead_take(sandbox->process.ahead, sandbox->taken, sandbox->left) : 0;
-	FrameReader payload;
-	uint8		type;
+	BurstResult result = BURST_NOTHING;
 
-	if (size == 0)
-		return SANDBOX_WOKEN;
-	if (frame_peek(sandbox->left, size, AHEAD_DONE_MAX, &type, &payload, &size) == 1 &&
-		type == MESSAGE_DONE && message_get_done(&payload, &message->done) && message->done.reusable)
-	{
-		message->quiet = true;
-		sandbox->taken++;
-		return SANDBOX_DONE;
-	}
-	sandbox->broke_protocol = true;
-	return SANDBOX_DEAD;
+	if (!sandbox->calling)
+		result = burst_left(&sandbox->burst, &message->done);
+	message->quiet = true;
+	if (result == BURST_FORGED)
+		sandbox->broke_protocol = true;
+	return result == BURST_NOTHING ? SANDBOX_WOKEN :
+		result == BURST_DONE	   ? SANDBOX_DONE :
+									 SANDBOX_DEAD;
 }
 
 /*
@@ -422,7 +365,7 @@ sandbox_runtime_version(const Sandbox *sandbox)
 void
 sandbox_keep(Sandbox *sandbox)
 {
-	if (sandbox_has_it(sandbox))
+	if (burst_has_it(&sandbox->burst))
 		return;
 	sandbox_keep_at_most(KEPT_MAX - 1);
 	at_work = NULL;

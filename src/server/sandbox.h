@@ -10,7 +10,7 @@
 #ifndef SANDBOX_EXEC_SANDBOX_H
 #define SANDBOX_EXEC_SANDBOX_H
 
-#include "../protocol/message.h"
+#include "burst.h"
 #include "../protocol/outlog.h"
 
 typedef struct Sandbox Sandbox;
@@ -30,7 +30,7 @@ typedef struct SandboxMessage
 {
 	CallMessage call;			/* at SANDBOX_CALL */
 	DoneMessage done;			/* at SANDBOX_DONE */
-	bool		quiet;			/* at SANDBOX_DONE: it made no output, and another one may be at work */
+	bool		quiet;			/* at SANDBOX_DONE: it printed nothing; another one may be at work */
 } SandboxMessage;
 
 /* why a runner is gone */
@@ -49,25 +49,13 @@ extern Sandbox *sandbox_acquire(Oid submitter, const char *owner, const char **r
 
 /*
  * Hand it an execution, and more of the same domain to go on with when that is
- * done (ahead.h).  Each that ended without a word from here, and was not the
- * last, makes the next one the current.
+ * done.  Each that ended without a word from here, and was not the last, makes
+ * the next one the current.
  */
 extern void sandbox_run(Sandbox *sandbox, const RunMessage *runs, int count);
 
-/* so many it takes at once, by how its last ones went */
-extern int	sandbox_capacity(const Sandbox *sandbox);
-
-/* the current execution has been handed to it already */
-extern bool sandbox_has_it(const Sandbox *sandbox);
-
-/* how many more it holds, of which it may have begun some */
-extern int	sandbox_ahead(const Sandbox *sandbox);
-
-/*
- * Let it begin no more; returns how many after the current one it keeps, because
- * they may have begun.  0: the current one is the one at work.
- */
-extern int	sandbox_hold(Sandbox *sandbox);
+/* those that it holds */
+extern Burst *sandbox_burst(Sandbox *sandbox);
 
 /*
  * Wait until it calls, is done, is dead, the latch is set, or timeout_ms have
@@ -78,9 +66,8 @@ extern SandboxResult sandbox_wait(Sandbox *sandbox, long timeout_ms, SandboxMess
 /* answer its call */
 extern void sandbox_answer(Sandbox *sandbox, const ReturnMessage *answer);
 
-/* the shared output area, and the number in it that precedes the current execution's */
+/* the shared output area of the current execution */
 extern const void *sandbox_output(const Sandbox *sandbox);
-extern uint32 sandbox_generation(const Sandbox *sandbox);
 
 /* "Lua 5.4.9", as the runner said; empty before it is ready */
 extern const char *sandbox_runtime_version(const Sandbox *sandbox);

@@ -64,7 +64,8 @@ static bool
 map_output(Spawned *runner, int fd)
 {
 	void	   *outlog = mmap(NULL, OUTLOG_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-	void	   *ahead = mmap(NULL, sizeof(Ahead), PROT_READ | PROT_WRITE, MAP_SHARED, fd, OUTLOG_SIZE);
+	void	   *ahead = mmap(NULL, sizeof(Ahead), PROT_READ | PROT_WRITE, MAP_SHARED,
+							 fd, OUTLOG_SIZE);
 
 	runner->outlog = outlog;
 	runner->ahead = ahead;
