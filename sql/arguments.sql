@@ -215,6 +215,12 @@ SELECT p.problems || E'\n' FROM unnest(ARRAY[
 -- a path ends with what is told: at most twenty of them
 SELECT p.problems FROM regress_args.problems(jsonb_build_object('a', 1, 'b', '{}'::jsonb, 'c',
     (SELECT jsonb_agg(jsonb_build_object('x', 'x' || n)) FROM generate_series(1, 30) n))) p;
+-- in a long array the wrong element is found in few tries: each by itself would take 200,000
+CREATE FUNCTION regress_args.many(x bigint[]) RETURNS integer LANGUAGE sql AS 'SELECT cardinality(x)';
+SELECT sandbox_exec.register_tool('regress_args.many'::regproc, 'shapes.many');
+SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.many', (
+    SELECT jsonb_build_object('x', jsonb_agg(CASE WHEN n IN (3, 199999) THEN to_jsonb('x'::text) ELSE to_jsonb(n) END ORDER BY n))
+    FROM generate_series(0, 199999) n)) c;
 \pset format aligned
 \pset tuples_only off
 

@@ -38,6 +38,7 @@ SELECT test.found('search', '{"query": "customer", "limit": 100, "offset": 21474
 SELECT value - 'tool' FROM test.call('search', 'tools.search', '{"limit": 0}');
 SELECT value - 'tool' FROM test.call('search', 'tools.search', '{"limit": 101}');
 SELECT value - 'tool' FROM test.call('search', 'tools.search', '{"offset": -1}');
+SELECT value - 'tool' FROM test.call('search', 'tools.search', jsonb_build_object('query', repeat('abc%d ', 200)));
 SELECT test.found('search none', '{"query": "customer"}');
 
 -- one tool

@@ -133,8 +133,11 @@ check_fields(const char *path, Oid type, JsonbValue *value, Problems *problems)
 		{
 			JsonbValue *item = getIthJsonbValueFromContainer(value->val.binary.data, i);
 
-			check_fields(psprintf("%s[%u]", path, i), type_of_element(type, element, item),
-						 item, problems);
+			CHECK_FOR_INTERRUPTS();
+			if (item->type == jbvBinary)
+				check_fields(psprintf("%s[%u]", path, i), type_of_element(type, element, item),
+							 item, problems);
+			pfree(item);
 		}
 	if (!is_container(value, JB_FOBJECT) || (columns = columns_of(type)) == NULL)
 		return;
@@ -193,17 +196,44 @@ problems_check(const Signature *signature, Jsonb *args, Problems *problems)
 
 /* -------------------------------------------------------------- probing */
 
-static Jsonb *
-object_of(char *name, JsonbValue *value)
+/* elements of an array */
+typedef struct Slice
 {
-	JsonbParseState *state = NULL;
+	JsonbContainer *array;
+	uint32		from;
+	uint32		to;
+} Slice;
+
+static char *value_name = "value";
+
+static void
+push_key(JsonbParseState **state)
+{
 	JsonbValue	key = {.type = jbvString};
 
-	key.val.string.val = name;
-	key.val.string.len = strlen(name);
-	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	(void) pushJsonbValue(&state, WJB_KEY, &key);
-	(void) pushJsonbValue(&state, WJB_VALUE, value);
+	key.val.string.val = value_name;
+	key.val.string.len = strlen(value_name);
+	(void) pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+	(void) pushJsonbValue(state, WJB_KEY, &key);
+}
+
+/* {"value": ...}, of a value or of a slice */
+static Jsonb *
+object_of(JsonbValue *value, const Slice *slice)
+{
+	JsonbParseState *state = NULL;
+	uint32		i;
+
+	push_key(&state);
+	if (slice == NULL)
+		(void) pushJsonbValue(&state, WJB_VALUE, value);
+	else
+	{
+		(void) pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+		for (i = slice->from; i < slice->to; i++)
+			(void) pushJsonbValue(&state, WJB_ELEM, getIthJsonbValueFromContainer(slice->array, i));
+		(void) pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	}
 	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
 }
 
@@ -226,50 +256,64 @@ is_about_value(const ErrorData *error)
 	return true;
 }
 
-/* NULL when it converts, else what is wrong */
+/*
+ * NULL when it converts, else what is wrong.  What a try takes is given back at
+ * its end: a long array takes many.
+ */
 static char *
-try_value(Oid type, JsonbValue *value)
+try_value(Oid type, JsonbValue *value, const Slice *slice)
 {
-	static char *name = "value";
-	MemoryContext context = CurrentMemoryContext;
+	MemoryContext outside = CurrentMemoryContext;
+	MemoryContext inside = AllocSetContextCreate(outside, "sandbox_exec probe", ALLOCSET_SMALL_SIZES);
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData *volatile error = NULL;
+	char	   *message;
 
+	CHECK_FOR_INTERRUPTS();
 	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
+	MemoryContextSwitchTo(inside);
 	PG_TRY();
 	{
-		arguments_try(type, object_of(name, value), name);
+		arguments_try(type, object_of(value, slice), value_name);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(context);
+		MemoryContextSwitchTo(inside);
 		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
-	MemoryContextSwitchTo(context);
+	MemoryContextSwitchTo(outside);
 	CurrentResourceOwner = owner;
 	if (error != NULL && !is_about_value(error))
 		ReThrowError(error);
-	return error ? error->message : NULL;
+	message = error ? pstrdup(error->message) : NULL;
+	MemoryContextDelete(inside);
+	return message;
 }
 
 static void probe(const char *path, Oid type, JsonbValue *value, Problems *problems);
 
+/* halves, and halves of those that don't convert: a long array takes few tries */
 static void
-probe_elements(const char *path, Oid type, Oid element, JsonbContainer *array, Problems *problems)
+probe_slice(const char *path, Oid type, Oid element, const Slice *slice, Problems *problems)
 {
-	uint32		i;
+	uint32		middle = slice->from + (slice->to - slice->from) / 2;
+	Slice		halves[2] = {{slice->array, slice->from, middle}, {slice->array, middle, slice->to}};
+	JsonbValue *item;
+	int			i;
 
-	for (i = 0; i < JsonContainerSize(array) && problems->count < PROBLEMS_TOLD; i++)
+	if (slice->to - slice->from == 1)
 	{
-		JsonbValue *item = getIthJsonbValueFromContainer(array, i);
-
-		probe(psprintf("%s[%u]", path, i), type_of_element(type, element, item), item, problems);
+		item = getIthJsonbValueFromContainer(slice->array, slice->from);
+		probe(psprintf("%s[%u]", path, slice->from), type_of_element(type, element, item), item, problems);
+		return;
 	}
+	for (i = 0; i < 2 && problems->count < PROBLEMS_TOLD; i++)
+		if (halves[i].from < halves[i].to && try_value(type, NULL, &halves[i]) != NULL)
+			probe_slice(path, type, element, &halves[i], problems);
 }
 
 static void
@@ -302,7 +346,7 @@ should_be_object(Oid type, const JsonbValue *value)
 static void
 probe(const char *path, Oid type, JsonbValue *value, Problems *problems)
 {
-	char	   *message = try_value(type, value);
+	char	   *message = try_value(type, value, NULL);
 	int			before = problems->count;
 	Oid			element = element_type(type);
 	TupleDesc	columns;
@@ -313,7 +357,11 @@ probe(const char *path, Oid type, JsonbValue *value, Problems *problems)
 	if (should_be_object(type, value))
 		message = "expected JSON object";	/* the server names a function of its own */
 	if (OidIsValid(element) && is_container(value, JB_FARRAY))
-		probe_elements(path, type, element, value->val.binary.data, problems);
+	{
+		Slice		all = {value->val.binary.data, 0, JsonContainerSize(value->val.binary.data)};
+
+		probe_slice(path, type, element, &all, problems);
+	}
 	else if (is_container(value, JB_FOBJECT) && (columns = columns_of(type)) != NULL)
 		probe_fields(path, columns, value->val.binary.data, problems);
 	if (problems->count == before)

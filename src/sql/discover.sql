@@ -12,17 +12,23 @@ RETURNS jsonb
     SET search_path = pg_catalog, pg_temp SET client_min_messages = warning     -- a query may have no lexeme
 AS $$
 DECLARE
-    words CONSTANT text := regexp_replace(regexp_replace(query, '([a-z0-9])([A-Z])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
-    -- any word will do: the rank tells how many
-    any_word CONSTANT tsquery := replace(plainto_tsquery('pg_catalog.english', words)::text, '&', '|');
+    words text;
+    any_word tsquery;
 BEGIN
-    IF "limit" IS NULL OR "limit" NOT BETWEEN 1 AND 100 THEN
+    -- every program may search, without a grant: so it must be quick
+    IF length(query) > 1000 THEN
+        RAISE EXCEPTION 'query is too long' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('It has %s characters; the limit is 1000.', length(query)), HINT = 'Give some words.';
+    ELSIF "limit" IS NULL OR "limit" NOT BETWEEN 1 AND 100 THEN
         RAISE EXCEPTION 'limit is out of range' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('It is %s.', coalesce("limit"::text, 'null')), HINT = 'Give 1 to 100.';
     ELSIF "offset" IS NULL OR "offset" < 0 THEN
         RAISE EXCEPTION 'offset is out of range' USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('It is %s.', coalesce("offset"::text, 'null')), HINT = 'Give 0 or more.';
     END IF;
+    words := regexp_replace(regexp_replace(query, '([a-z0-9])([A-Z])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
+    -- any word will do: the rank tells how many
+    any_word := replace(plainto_tsquery('pg_catalog.english', words)::text, '&', '|');
     RETURN (
         WITH ranked AS (
             SELECT g.name, g.description, g.name = query AS same,

@@ -35,7 +35,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(
-  new_node query_json enqueue record expect_terminal
+  new_node query_json enqueue turns record expect_terminal
   wait_for_status wait_for_terminal wait_for_output poll_until
   worker_pids runner_pids runners_of launcher_pid children_of is_alive process_gone
   kill_process parallel_psql test_file installation_with installation_with_library
@@ -156,6 +156,30 @@ sub enqueue
 	my $sql = "SELECT sandbox_exec.enqueue($list);";
 	$sql = "SET ROLE $role; $sql" if defined $role;
 	return $node->safe_psql($dbname, $sql);
+}
+
+=item turns(NODE, MS)
+
+How many turns of "for i = 1, N do end" take at least so many milliseconds here:
+processors differ by more than what a test may assume.
+
+=cut
+
+my $turns_a_ms;
+
+sub turns
+{
+	my ($node, $ms) = @_;
+
+	while (!defined $turns_a_ms)
+	{
+		my $n = 3e7;
+		my $row = wait_for_terminal($node, enqueue($node, "for i = 1, $n do end"));
+		my $took = $node->safe_psql('postgres',
+			"SELECT 1000 * extract(epoch FROM finished_at - started_at) FROM sandbox_exec.executions WHERE id = '$row->{id}'");
+		$turns_a_ms = $n / $took if $took > 0;
+	}
+	return int($ms * $turns_a_ms);
 }
 
 =item record(NODE, ID, [dbname => ...])

@@ -73,7 +73,8 @@ expect_terminal($node, $id, { status => 'succeeded' }, 'with some it does');
 # ----------------------------------------------------------------- switched off
 
 # a queue that is at work when it is switched off
-my @load = enqueue_batch($node, [ map { { code => 'local n = 0 for i = 1, 2e5 do n = n + i end return args', args => $_ } } 1 .. 2000 ]);
+my $turns = turns($node, 3);
+my @load = enqueue_batch($node, [ map { { code => "for i = 1, $turns do end return args", args => $_ } } 1 .. 2000 ]);
 poll_until(sub { count_of('succeeded') > 20 }, 'the queue to be at work');
 set_config($node, 'sandbox_exec.enabled' => 'off');
 like(wait_for_health($node, 'enabled', qr/./), qr/sandbox_exec\.enabled is off/, 'health says that it is off');

@@ -33,12 +33,13 @@ my $program = q{
 		if i % 7 == 0 then io.stderr:write("warning ", i, "\n") end
 		if i % 5 == 0 then emit{line = i} end
 		local x = 0
-		for j = 1, 200000 do x = x + j end
+		for j = 1, args.turns do x = x + j end
 	end
 	if args.ending == "error" then error("the end", 0) end
 	if args.ending == "loop" then while true do end end
 	return args.lines
 };
+my ($quick, $slow) = (turns($node, 1), turns($node, 10));    # what a line takes
 my $terminal = qr/^(?:succeeded|failed|timed_out|cancelled)$/;
 my %ends_as = (return => 'succeeded', error => 'failed', loop => 'timed_out');
 
@@ -57,6 +58,7 @@ sub printed
 
 # what each has read, and where it stands: all that outlives a client
 my @logs;
+my %victim;    # the executions whose workers are killed, by when they start
 my $started = 0;
 my $kills = 0;
 my $psql = [ "$ENV{SANDBOX_EXEC_BINDIR}/psql", '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', '-' ];
@@ -72,12 +74,13 @@ sub start_execution
 {
 	my ($lines, $ending) = @_;
 	my $nth = $started++;
+	my $turns = $victim{$nth} ? $slow : $quick;
 	my $id;
 	poll_until(
 		sub {
 			my $timeout = $ending eq 'loop' ? '1500 ms' : '5 min';
 			$id = try_sql($node,
-				qq{SELECT sandbox_exec.enqueue(\$lua\$$program\$lua\$, '{"lines": $lines, "ending": "$ending"}',
+				qq{SELECT sandbox_exec.enqueue(\$lua\$$program\$lua\$, '{"lines": $lines, "ending": "$ending", "turns": $turns}',
 					timeout => '$timeout', max_attempts => 5, idempotency_key => 'nth $nth')});
 		},
 		'an execution to be enqueued');
@@ -152,7 +155,6 @@ sub take_lines
 }
 
 my @clients = map { { log => undef } } 1 .. $CLIENTS;
-my %victim;    # the executions whose workers are killed, by when they start
 
 sub next_log
 {

@@ -84,7 +84,7 @@ expect_terminal($node, $id, { status => 'cancelled' }, 'the next one does');
 
 # Guarantee: while the record of an execution that has ended is held by another's
 # open cancel, it waits for that, and the cancel is what it comes to.
-$id = enqueue($node, q{for i = 1, 2e8 do end return 1}, timeout => "'1 min'");
+$id = enqueue($node, 'for i = 1, ' . turns($node, 1500) . ' do end return 1', timeout => "'1 min'");
 wait_for_status($node, $id, 'running');
 is($open->query("BEGIN; SELECT sandbox_exec.cancel('$id')"), 't', 'a cancel that is open while the program ends');
 poll_until(sub { sql("SELECT count(*) FROM sandbox_exec.workers WHERE execution_id = '$id'") eq '0' }, 'the program to end');
@@ -100,15 +100,21 @@ $listener->query('LISTEN sandbox_exec');
 sql('CREATE TABLE public.answer (id uuid, answer boolean)');
 
 # One round: quick programs, and at the same time a cancel of each, in the order
-# in which they are claimed.
+# in which they are claimed.  Programs of one round take longer than the last's,
+# up to a point, as nobody knows what a cancel takes here.
+my @cancellers = map { session($node) } 1 .. 3;
+my @lengths = map { turns($node, $_) } 0.5, 1, 2, 4, 8;
+
 sub race
 {
-	my @round = enqueue_batch($node, [ map { { code => 'print(args) emit(args) for i = 1, 3e5 do end return args', args => $_ } } 1 .. 120 ]);
-	my @sessions = map {
-		my $nth = $_;
-		join '', map { "INSERT INTO public.answer SELECT '$round[$_]', sandbox_exec.cancel('$round[$_]');\n" } grep { $_ % 3 == $nth } 0 .. $#round
-	} 0 .. 2;
-	die 'a cancel failed' if grep { $_->{status} } parallel_psql($node, \@sessions);
+	push @lengths, shift @lengths;
+	my @round = enqueue_batch($node, [ map { { code => "print(args) emit(args) for i = 1, $lengths[-1] do end return args", args => $_ } } 1 .. 120 ]);
+	for my $nth (0 .. $#cancellers)
+	{
+		$cancellers[$nth]->start(join '', map { "INSERT INTO public.answer SELECT '$round[$_]', sandbox_exec.cancel('$round[$_]');\n" }
+			grep { $_ % @cancellers == $nth } 0 .. $#round);
+	}
+	die 'a cancel failed' if grep { ($_->result)[1] =~ /ERROR/ } @cancellers;
 	$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM sandbox_exec.execution WHERE status IN ('queued', 'running')})
 	  or die 'not all ended';
 	note('raced|cancelled|of them running: ', sql(q{SELECT count(*), count(*) FILTER (WHERE answer), count(*) FILTER (WHERE cancel_requested_at IS NOT NULL)
@@ -156,5 +162,5 @@ is_deeply([ grep { !$heard{$_} || "@{[ %{ $heard{$_} } ]}" ne "$ended{$_} 1" } k
 $listener->close;
 
 is_deeply([ worker_complaints($node) ], [], 'the log has no complaint of launcher or workers');
-$_->close for $reader, $open;
+$_->close for $reader, $open, @cancellers;
 done_testing();

@@ -101,30 +101,31 @@ is(log_of($id), '1 started, 2 stdout poison, 3 custom, 4 cancelled', 'all of it 
 
 # Guarantee: a log that refuses what was printed doesn't keep the execution from
 # its end.  Both causes are told, first the one that came first.
+my $endless = 'while true do end';    # the only one with a short time
 my @cases = (
 	[ 'return 1', 'succeeded', 'failed', 'result_invalid',
 		qr/^the result could not be recorded: no such text; the log could not be recorded: no such text$/ ],
 	[ 'error("first", 0)', 'failed', 'failed', 'runtime_error', qr/^first; the log could not be recorded: no such text$/ ],
 	[ 'error{code = "mine", message = "first"}', 'failed', 'failed', 'mine', qr/^first; the log could not be recorded: no such text$/ ],
 	[ 'os.exit(3)', 'failed', 'failed', 'exit', qr/; the log could not be recorded: no such text$/ ],
-	[ 'while true do end', 'timed_out', 'timed_out', 'timeout', qr/^the execution exceeded its timeout of 300 ms; the log could not be recorded: no such text$/ ],
+	[ $endless, 'timed_out', 'timed_out', 'timeout', qr/^the execution exceeded its timeout of 300 ms; the log could not be recorded: no such text$/ ],
 	[ 'local t = {} while true do t[#t + 1] = ("x"):rep(1e6) .. #t end', 'failed', 'failed', 'memory_limit', qr/memory.*; the log could not be recorded: no such text$/ ]);
 for my $case (@cases)
 {
 	my ($code, $without, $status, $error_code, $error) = @$case;
 	fault('event', '22P05', 'no such text');
-	$id = enqueue($node, "print('poison') $code", timeout => "'300 ms'");
+	$id = enqueue($node, "print('poison') $code", timeout => $code eq $endless ? "'300 ms'" : "'1 min'");
 	expect_terminal($node, $id, { status => $status, error_code => $error_code, error => $error, result => undef, stdout => '', attempt_count => 1 },
 		"the log is refused: $code");
 	is(log_of($id), "1 started, 2 $status", 'its log is closed');
 	fault();
-	$id = enqueue($node, "print('poison') $code", timeout => "'300 ms'");
+	$id = enqueue($node, "print('poison') $code", timeout => $code eq $endless ? "'300 ms'" : "'1 min'");
 	expect_terminal($node, $id, { status => $without, stdout => "poison\n" }, 'which without the fault is not so');
 }
 
 # Guarantee: what came into the log before the fault stays.
 fault('event', '22P05', 'no such text');
-$id = enqueue($node, q{print("fine") for i = 1, 1e8 do end print("poison") error("first", 0)}, timeout => "'2 min'");
+$id = enqueue($node, q{print("fine") for i = 1, } . turns($node, 1000) . q{ do end print("poison") error("first", 0)}, timeout => "'2 min'");
 expect_terminal($node, $id, { status => 'failed', error => 'first; the log could not be recorded: no such text', stdout => "fine\n" }, 'what was logged before is kept');
 
 # Guarantee: it is the one outcome that suffers, not those that are written with it.

@@ -82,8 +82,9 @@ sub check_log
 # ------------------------------------------------------------------------- drain
 
 # Guarantee: drain() waits for what runs, and takes nothing new.
+my $turns = turns($node, 4000);
 sql('SELECT sandbox_exec.pause_queue()');
-my @running = map { enqueue($node, 'for i = 1, 1e8 do end return 1', timeout => "'2 min'") } 1 .. 3;
+my @running = map { enqueue($node, "for i = 1, $turns do end return 1", timeout => "'2 min'") } 1 .. 3;
 my @queued = enqueue_batch($node, [ map { { code => 'return args', args => $_ } } 1 .. 50 ]);
 sql("UPDATE sandbox_exec.execution SET ready = false WHERE id IN ('" . join("', '", @queued) . "')");
 sql('SELECT sandbox_exec.resume_queue()');

@@ -77,9 +77,10 @@ wait_for_terminal($node, $id);
 my $hold = session($node);
 $hold->query('BEGIN');
 my @held;
+my $turns = turns($node, 400);
 while (@held < 40)
 {
-	my $big = enqueue($node, q{io.write(("\1"):rep(190000)) local n = 0 for i = 1, 4e6 do n = n + i end return n}, max_output_chars => 200000);
+	my $big = enqueue($node, q{io.write(("\1"):rep(190000)) local n = 0 for i = 1, } . $turns . q{ do n = n + i end return n}, max_output_chars => 200000);
 	my $state = '';
 	poll_until(
 		sub {
@@ -119,7 +120,7 @@ for my $database (qw(one two three))
 	sql("CREATE DATABASE $database");
 	$node->safe_psql($database, 'CREATE EXTENSION sandbox_exec');
 }
-my $slow = 'local n = 0 for i = 1, 2e7 do n = n + i end return n';
+my $slow = 'local n = 0 for i = 1, ' . turns($node, 400) . ' do n = n + i end return n';
 $node->safe_psql('one', "SELECT count(sandbox_exec.enqueue('$slow')) FROM generate_series(1, 200)");
 poll_until(sub { $node->safe_psql('one', q{SELECT count(*) FROM sandbox_exec.execution WHERE finished_at IS NOT NULL}) > 1 }, 'the first database to have its turn');
 expect_terminal($node, enqueue($node, 'return 2', dbname => 'two'), { status => 'succeeded' }, 'the second has its turn', dbname => 'two');

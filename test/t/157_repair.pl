@@ -58,7 +58,7 @@ sub rest_of
 # extension, which is none.
 expect_terminal($node, enqueue($node, 'return 41', thread_id => "'too much'"), { status => 'failed', error_code => 'result_invalid' },
 	'a result that is too much');
-my $id = enqueue($node, 'print("kept") for i = 1, 2e8 do end return 42');
+my $id = enqueue($node, 'print("kept") for i = 1, ' . turns($node, 1500) . ' do end return 42');
 my ($runner, $worker) = runner_of($node, $id);
 kill_process($node, 'STOP', $runner);
 my $dropper = session($node);
