@@ -218,9 +218,13 @@ SELECT p.problems FROM regress_args.problems(jsonb_build_object('a', 1, 'b', '{}
 -- in a long array the wrong element is found in few tries: each by itself would take 200,000
 CREATE FUNCTION regress_args.many(x bigint[]) RETURNS integer LANGUAGE sql AS 'SELECT cardinality(x)';
 SELECT sandbox_exec.register_tool('regress_args.many'::regproc, 'shapes.many');
+CREATE FUNCTION regress_args.most_memory() RETURNS bigint LANGUAGE sql AS $$
+    SELECT (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]::bigint $$;
+SELECT regress_args.most_memory() AS before \gset
 SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.many', (
-    SELECT jsonb_build_object('x', jsonb_agg(CASE WHEN n IN (3, 199999) THEN to_jsonb('x'::text) ELSE to_jsonb(n) END ORDER BY n))
+    SELECT jsonb_build_object('x', jsonb_agg(CASE WHEN n IN (3, 199999) THEN to_jsonb('x'::text) ELSE '1' END ORDER BY n))
     FROM generate_series(0, 199999) n)) c;
+SELECT regress_args.most_memory() - :before < 150000 AS "little memory";
 \pset format aligned
 \pset tuples_only off
 

@@ -104,8 +104,7 @@ message_put_burst(void *buffer, size_t capacity, const RunMessage *runs, int cou
 	frame_begin(&w, buffer, capacity, MESSAGE_BURST);
 	for (int i = 0; i < count; i++)
 	{
-		size_t		size = w.used > capacity ? 0 :
-										  message_put_run(w.buffer + w.used, capacity - w.used, &runs[i]);
+		size_t		size = message_put_run(w.buffer + w.used, capacity - w.used, &runs[i]);
 
 		if (size == 0)
 			return 0;

@@ -10,12 +10,12 @@ TEST_CFLAGS   = -std=gnu11 -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE \
 	-fsanitize=$(TEST_SANITIZER) -fno-sanitize-recover=undefined \
 	-Wall -Wextra $(WERROR) -DSANDBOX_EXEC_VERSION='"$(EXT_VERSION)"'
 
-UNIT_NAMES    = utf8 frame message json_check outlog calendar arena runner calls containment parallel replay
+UNIT_NAMES    = utf8 frame message json_check outlog calendar arena runner calls containment burst parallel replay
 UNIT_TESTS    = $(patsubst %,$(BUILD)/unit/test_%,$(UNIT_NAMES))
 UNIT_SHARED   = $(PROTOCOL_SRCS) $(wildcard src/runner/calendar.c src/runner/arena*.c)
 
 # tests that drive a runner; the second kind also has a journal
-UNIT_CLIENTS  = $(patsubst %,$(BUILD)/unit/test_%,runner calls containment)
+UNIT_CLIENTS  = $(patsubst %,$(BUILD)/unit/test_%,runner calls containment burst)
 UNIT_WORKERS  = $(patsubst %,$(BUILD)/unit/test_%,parallel replay)
 $(UNIT_CLIENTS): UNIT_MORE = test/unit/runner_client.c
 $(UNIT_CLIENTS): test/unit/runner_client.c

@@ -301,14 +301,16 @@ static void
 probe_slice(const char *path, Oid type, Oid element, const Slice *slice, Problems *problems)
 {
 	uint32		middle = slice->from + (slice->to - slice->from) / 2;
-	Slice		halves[2] = {{slice->array, slice->from, middle}, {slice->array, middle, slice->to}};
+	Slice		halves[2] = {
+		{slice->array, slice->from, middle}, {slice->array, middle, slice->to}};
 	JsonbValue *item;
 	int			i;
 
 	if (slice->to - slice->from == 1)
 	{
 		item = getIthJsonbValueFromContainer(slice->array, slice->from);
-		probe(psprintf("%s[%u]", path, slice->from), type_of_element(type, element, item), item, problems);
+		probe(psprintf("%s[%u]", path, slice->from), type_of_element(type, element, item),
+			  item, problems);
 		return;
 	}
 	for (i = 0; i < 2 && problems->count < PROBLEMS_TOLD; i++)

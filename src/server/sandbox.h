@@ -30,7 +30,7 @@ typedef struct SandboxMessage
 {
 	CallMessage call;			/* at SANDBOX_CALL */
 	DoneMessage done;			/* at SANDBOX_DONE */
-	bool		quiet;			/* at SANDBOX_DONE: it printed nothing; another one may be at work */
+	bool		quiet;			/* and it printed nothing; another one may be at work */
 } SandboxMessage;
 
 /* why a runner is gone */

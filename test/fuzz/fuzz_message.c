@@ -56,6 +56,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(frame_size <= size);
 	if (type == MESSAGE_READY && message_get_ready(&payload, &ready))
 		must_equal(data, frame_size, message_put_ready(again, sizeof(again), &ready));
+	else if (type == MESSAGE_BURST)
+	{
+		while (message_get_burst(&payload, &run))
+			touch(run.code);
+	}
 	else if (type == MESSAGE_RUN && message_get_run(&payload, &run))
 	{
 		touch(run.execution);

@@ -51,7 +51,7 @@ my @odd = (
 	[ 'return ("x"):rep(100000)', { status => 'succeeded', result => 'x' x 100000 } ],
 	[ 'local t = {} for i = 1, 1e9 do t[i] = {} end', { status => 'failed', error_code => 'memory_limit' } ],
 	[ 'return pcall(tools.call, "none")', { status => 'succeeded' } ],
-	[ 'sleep(0.01) return 4', { status => 'succeeded', result => 4 } ],
+	[ 'sleep(0.01) return 4', { status => 'succeeded', result => 4 } ],    # lint: slept on purpose: the code does
 	[ 'this is not Lua', { status => 'failed', error_code => 'syntax_error' } ],
 	[ 'x = (x or 0) + 1 return x', { status => 'succeeded', result => 1 } ]);
 my @ids = enqueue_together(map { my $odd = $_; ({ code => $odd->[0] }, quick(1 .. 20), { code => $odd->[0] }) } @odd);

@@ -3,7 +3,6 @@
  *		Starting a runner and talking to it.
  */
 #include "runner_client.h"
-#include "../../src/protocol/ahead.h"
 #include "../../src/protocol/zygote.h"
 
 #include <fcntl.h>
@@ -139,7 +138,7 @@ runner_client_spawn(RunnerClient *c, const RunnerOptions *options)
 		return false;
 	c->socket = pair[0];
 	c->inbox = malloc(INBOX_SIZE);
-	c->area = mmap(NULL, OUTLOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, output, 0);
+	c->area = mmap(NULL, OUTLOG_SIZE + sizeof(Ahead), PROT_READ | PROT_WRITE, MAP_SHARED, output, 0);
 	done = fork_runner(c, options, (int[ZYGOTE_SENT]){pair[1], output});
 	close(output);
 	close(pair[1]);
@@ -220,6 +219,22 @@ runner_client_send(RunnerClient *c, const RunMessage *request)
 	return sent;
 }
 
+Ahead *
+runner_client_ahead(RunnerClient *c)
+{
+	return (Ahead *) ((uint8_t *) c->area + OUTLOG_SIZE);
+}
+
+bool
+runner_client_send_burst(RunnerClient *c, const RunMessage *requests, int count)
+{
+	uint8_t    *buffer = malloc(AHEAD_BURST_BYTES);
+	bool		sent = send_all(c, buffer, message_put_burst(buffer, AHEAD_BURST_BYTES, requests, count));
+
+	free(buffer);
+	return sent;
+}
+
 bool
 runner_client_answer(RunnerClient *c, const ReturnMessage *answer)
 {
@@ -241,6 +256,7 @@ runner_client_listen(RunnerClient *c)
 	if (next_frame(c, &type, &payload) &&
 		((type == MESSAGE_CALL && message_get_call(&payload, &says.call)) ||
 		 (type == MESSAGE_SUSPEND && message_get_suspend(&payload)) ||
+		 (type == MESSAGE_DROPPED && message_get_dropped(&payload)) ||
 		 (type == MESSAGE_DONE && message_get_done(&payload, &says.done))))
 		says.type = type;
 	return says;
@@ -304,7 +320,7 @@ runner_client_end(RunnerClient *c)
 	if (c->socket > 0)
 		close(c->socket);
 	if (c->area != NULL)
-		munmap(c->area, OUTLOG_SIZE);
+		munmap(c->area, OUTLOG_SIZE + sizeof(Ahead));
 	free(c->inbox);
 	memset(c, 0, sizeof(*c));
 	return status;

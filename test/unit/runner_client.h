@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "../../src/protocol/ahead.h"
 #include "../../src/protocol/message.h"
 #include "../../src/protocol/outlog.h"
 
@@ -46,6 +47,10 @@ extern RunMessage runner_client_request(const char *code);
 /* send it */
 extern bool runner_client_send(RunnerClient *c, const RunMessage *request);
 
+/* several at once, and what the runner leaves of them */
+extern bool runner_client_send_burst(RunnerClient *c, const RunMessage *requests, int count);
+extern Ahead *runner_client_ahead(RunnerClient *c);
+
 /* wait for DONE; its texts stay valid until the next call; false at the end */
 extern bool runner_client_receive(RunnerClient *c, DoneMessage *done);
 
@@ -55,7 +60,7 @@ extern bool runner_client_receive_call(RunnerClient *c, CallMessage *call);
 /* what the runner says next, by its type; texts are valid until the next call */
 typedef struct RunnerSays
 {
-	uint8_t		type;			/* MESSAGE_CALL, _SUSPEND or _DONE; 0: nothing more, or nonsense */
+	uint8_t		type;			/* MESSAGE_CALL, _SUSPEND, _DROPPED or _DONE; 0: nothing more, or nonsense */
 	CallMessage call;
 	DoneMessage done;
 } RunnerSays;
