@@ -78,6 +78,17 @@ SELECT test.mallory($$SELECT count(sandbox_exec.enqueue('flood', runtime => 'tes
 SELECT test.enqueued('args => null');
 SELECT value ->> 'message' AS message FROM test.call('mallory''s third', 'executions.enqueue', '{"code": "x"}');
 SELECT count(*) FROM sandbox_exec.execution WHERE parent_id = test.id('mallory''s third');
+-- nor are its limits wider than its parent's
+UPDATE sandbox_exec.execution SET rank = 100, timeout_ms = 2000, max_output_chars = 10, memory_limit_kb = 2048, max_attempts = 1
+WHERE id = test.id('ada''s third');
+SELECT value FROM test.call('ada''s third', 'sql.execute', jsonb_build_object('query', $$SELECT sandbox_exec.enqueue('wide', runtime => 'test', priority => 1000000, timeout => '30 min',
+    max_output_chars => 200000, memory_limit_kb => 65536, max_attempts => 100, run_at => '2000-01-01') IS NOT NULL AS enqueued$$)) c;
+SELECT value FROM test.call('ada''s third', 'sql.execute', jsonb_build_object('query', $$SELECT sandbox_exec.enqueue('narrow', runtime => 'test', priority => -200, timeout => '1 s',
+    max_output_chars => 5, memory_limit_kb => 1024, max_attempts => 1, run_at => now() + interval '1 h') IS NOT NULL AS enqueued$$)) c;
+SELECT value FROM test.call('ada''s third', 'sql.execute', jsonb_build_object('query', $$SELECT count(*) FROM sandbox_exec.enqueue_many('[{"code": "by default", "runtime": "test"}]')$$)) c;
+SELECT i.code, e.rank, e.timeout_ms, e.max_output_chars, e.memory_limit_kb, e.max_attempts, e.run_at < e.created_at AS early, e.ready
+FROM sandbox_exec.execution e JOIN sandbox_exec.execution_input i USING (id)
+WHERE i.code IN ('wide', 'narrow', 'by default') ORDER BY i.code;
 -- and 5 deep
 UPDATE sandbox_exec.execution SET depth = 5, parent_id = id WHERE id = test.id('ada''s third');
 SELECT value ->> 'message' AS message

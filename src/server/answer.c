@@ -21,6 +21,9 @@
 /* a call that takes less holds nobody up */
 #define QUICK_US 5000
 
+/* a row that somebody holds is waited for so long, and then given up with its claim */
+#define HELD_MS 10000
+
 /* by a hash of their names, which calls took less the last time */
 static bool quick[256];
 
@@ -158,5 +161,7 @@ answer_call(Run *run, const CallMessage *call, bool slept, int *sleep_ms, const 
 		/* somebody holds what is needed: nothing has happened, ask again */
 		if (sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
 			return ANSWER_FAILED;
+		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(), HELD_MS))
+			return ANSWER_LEAVING;
 	}
 }

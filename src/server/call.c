@@ -98,7 +98,7 @@ end(Call *call)
 	if (call->pause == NULL)
 		spare_the_flush(call);
 
-	/* who holds the row is waited for, or the tool would run again and again */
+	/* who holds the row is waited for, for a while, or the tool would run again and again */
 	if (call->request->by_worker)
 		deadline_begin_wait();
 	call_end(call);

@@ -28,13 +28,17 @@ call_is(const Call *call, const char *verdict)
 	return strcmp(call->verdict, verdict) == 0;
 }
 
-/* the time of a tool is the setting's, but never more than half of the lease's rest */
-static int
-time_for_tool(TimestampTz lease_expires_at)
+/*
+ * The time of a tool is the setting's, but never more than half of the lease's
+ * rest.  A worker renews its leases; who has to do so for himself is told.
+ */
+static void
+set_timeout(Call *call, TimestampTz lease_expires_at)
 {
-	long		rest = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), lease_expires_at);
+	long		half = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), lease_expires_at) / 2;
 
-	return (int) Max(Min((long) guc_tool_timeout, rest / 2), 1);
+	call->tool.timeout_ms = (int) Max(Min((long) guc_tool_timeout, half), 1);
+	call->tool.lease_ends = half < guc_tool_timeout && !call->request->by_worker;
 }
 
 static void
@@ -46,7 +50,7 @@ take_tool(Call *call, const SpiRow *row, Oid function)
 	tool->function = function;
 	tool->signature = spi_text(row, "function");
 	tool->args = call->args;
-	tool->timeout_ms = time_for_tool(DatumGetTimestampTz(spi_datum(row, "lease_expires_at")));
+	set_timeout(call, DatumGetTimestampTz(spi_datum(row, "lease_expires_at")));
 	tool->containment.submitter = DatumGetObjectId(spi_datum(row, "submitter"));
 	tool->containment.trusted = DatumGetBool(spi_datum(row, "trusted"));
 	tool->containment.execution_id =

@@ -264,7 +264,7 @@ containment_enter(const Containment *tool)
 
 	/* SetSessionAuthorization(), and a rollback to here, expect no context */
 	SetUserIdAndSecContext(outside.user, 0);
-	language_watch(tool->submitter);
+	language_watch(tool->submitter, tool->owner);
 }
 
 /* nothing is put off until commit: then nobody knows any more for whom it was */

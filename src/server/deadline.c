@@ -75,7 +75,7 @@ deadline_begin(TimestampTz at, const char *tool)
 void
 deadline_begin_wait(void)
 {
-	(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION,
+	(void) set_config_option("lock_timeout", "10s", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_LOCAL, true, 0, false);
 	begin(DT_NOEND, "", slot_must_leave);
 }

@@ -19,7 +19,7 @@ extern void deadline_begin(TimestampTz at, const char *tool);
 
 /*
  * Or: only that this worker must leave, and until the end of the transaction
- * there is no lock_timeout, for a wait that may take any time.
+ * lock_timeout is 10 s, for a wait that may take so long.
  */
 extern void deadline_begin_wait(void);
 

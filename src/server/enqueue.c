@@ -37,6 +37,13 @@ typedef struct Origin
 {
 	NullableDatum parent_id;
 	int			depth;
+
+	/* what the application allows its parent: no child may have more */
+	int			priority;
+	int			timeout_ms;
+	int			max_output_chars;
+	int			memory_limit_kb;	/* 0: as much as the server allows */
+	int			max_attempts;
 } Origin;
 
 /* the columns of execution_input, as parameters of a statement */
@@ -125,21 +132,53 @@ inherit(NullableDatum *request, Origin *origin, const char *parent)
 		nulls[i] = mark(request[fields[i - 1]]);
 	}
 	spi_execute(&plan,
-				"SELECT owner, org_id, thread_id, depth FROM sandbox_exec._inherit($1, $2, $3, $4, $5)",
+				"SELECT i.owner, i.org_id, i.thread_id, i.depth, - e.rank AS priority, e.timeout_ms, "
+				"e.max_output_chars, coalesce(e.memory_limit_kb, 0) AS memory_limit_kb, e.max_attempts "
+				"FROM sandbox_exec._inherit($1, $2, $3, $4, $5) i, sandbox_exec.execution e "
+				"WHERE e.id = $1",
 				lengthof(types), types, values, nulls);
 	row = spi_only_row();
 	take(&request[REQUEST_OWNER], &row, "owner");
 	take(&request[REQUEST_ORG_ID], &row, "org_id");
 	take(&request[REQUEST_THREAD_ID], &row, "thread_id");
 	origin->depth = DatumGetInt32(spi_datum(&row, "depth"));
+	origin->priority = DatumGetInt32(spi_datum(&row, "priority"));
+	origin->timeout_ms = DatumGetInt32(spi_datum(&row, "timeout_ms"));
+	origin->max_output_chars = DatumGetInt32(spi_datum(&row, "max_output_chars"));
+	origin->memory_limit_kb = DatumGetInt32(spi_datum(&row, "memory_limit_kb"));
+	origin->max_attempts = DatumGetInt32(spi_datum(&row, "max_attempts"));
+}
+
+static void
+at_most(NullableDatum *field, int most)
+{
+	field->value = Int32GetDatum(Min(DatumGetInt32(field->value), most));
+}
+
+/* after the defaults; nor may it come before what others have enqueued earlier */
+static void
+narrow(NullableDatum *request, const Origin *origin, TimestampTz now)
+{
+	TimestampTz run_at = DatumGetTimestampTz(request[REQUEST_RUN_AT].value);
+
+	at_most(&request[REQUEST_PRIORITY], origin->priority);
+	at_most(&request[REQUEST_MAX_OUTPUT_CHARS], origin->max_output_chars);
+	at_most(&request[REQUEST_MAX_ATTEMPTS], origin->max_attempts);
+	request[REQUEST_RUN_AT].value = TimestampTzGetDatum(Max(run_at, now));
+	if (origin->memory_limit_kb == 0)
+		return;
+	set_default(&request[REQUEST_MEMORY_LIMIT_KB], Int32GetDatum(origin->memory_limit_kb));
+	at_most(&request[REQUEST_MEMORY_LIMIT_KB], origin->memory_limit_kb);
 }
 
 static int
-timeout_ms(NullableDatum timeout)
+timeout_ms(NullableDatum timeout, const Origin *origin)
 {
-	if (timeout.isnull)
-		return Min(DEFAULT_TIMEOUT_MS, guc_max_timeout);
-	return validate_timeout_ms(timeout.value);
+	int			ms = Min(DEFAULT_TIMEOUT_MS, guc_max_timeout);
+
+	if (!timeout.isnull)
+		ms = validate_timeout_ms(timeout.value);
+	return origin->parent_id.isnull ? ms : Min(ms, origin->timeout_ms);
 }
 
 static void
@@ -236,7 +275,7 @@ insert_execution(const NullableDatum *request, const Origin *origin, Oid caller,
 		UUIDPGetDatum(id), TimestampTzGetDatum(now), TimestampTzGetDatum(run_at),
 		BoolGetDatum(run_at <= now), ObjectIdGetDatum(caller),
 		Int32GetDatum(-DatumGetInt32(request[REQUEST_PRIORITY].value)),
-		Int32GetDatum(timeout_ms(request[REQUEST_TIMEOUT])),
+		Int32GetDatum(timeout_ms(request[REQUEST_TIMEOUT], origin)),
 		request[REQUEST_MAX_OUTPUT_CHARS].value, request[REQUEST_MEMORY_LIMIT_KB].value,
 		request[REQUEST_MAX_ATTEMPTS].value, request[REQUEST_RUNTIME].value,
 		request[REQUEST_OWNER].value, request[REQUEST_ORG_ID].value,
@@ -278,6 +317,8 @@ enqueue(NullableDatum *request, Oid caller)
 		inherit(request, &origin, parent);
 	validate_request(request);
 	set_defaults(request, caller, now);
+	if (parent != NULL)
+		narrow(request, &origin, now);
 	if (request[REQUEST_IDEMPOTENCY_KEY].isnull)
 		insert_unkeyed(request, caller, id);
 	else

@@ -399,7 +399,7 @@ run_one(const Claim *claim, Rest *rest)
 static bool
 may_serve(const Claim *claim)
 {
-	if (tools_may_serve(claim->submitter))
+	if (tools_may_serve(claim->submitter, claim->owner))
 		return true;
 	slot_retire();
 	return false;

@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "common/hashfn.h"
 #include "commands/defrem.h"
 #include "commands/proclang.h"
 #include "fmgr.h"
@@ -28,10 +29,17 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+/* a trust domain, its owner's name as a hash */
+typedef struct Domain
+{
+	Oid			submitter;
+	uint64		owner;
+} Domain;
+
 static bool watching = false;
 static bool deferring_forbidden = false;
-static Oid	watched = InvalidOid;	/* the last: the role whose tool it is */
-static Oid	bound_to = InvalidOid;	/* the role that this process belongs to */
+static Domain watched;			/* the last: whose tool it is */
+static Domain bound_to;			/* whom this process belongs to */
 static int	settings_known;		/* names of settings that were there before the first tool */
 
 static needs_fmgr_hook_type next_needs_hook;
@@ -41,10 +49,16 @@ static planner_hook_type next_planner_hook;
 
 /* ----------------------------------------------------------- languages */
 
+static uint64
+hash_of(const char *owner)
+{
+	return hash_bytes_extended((const unsigned char *) owner, strlen(owner), 0);
+}
+
 static void
 bind_process(void)
 {
-	if (!OidIsValid(bound_to))
+	if (!OidIsValid(bound_to.submitter))
 		bound_to = watched;
 }
 
@@ -206,10 +220,11 @@ install(void)
 }
 
 void
-language_watch(Oid submitter)
+language_watch(Oid submitter, const char *owner)
 {
 	install();
-	watched = submitter;
+	watched.submitter = submitter;
+	watched.owner = hash_of(owner);
 	watching = true;
 }
 
@@ -227,16 +242,17 @@ language_forbid_deferring(bool forbid)
 }
 
 bool
-language_may_serve(Oid submitter)
+language_may_serve(Oid submitter, const char *owner)
 {
-	return !OidIsValid(bound_to) || bound_to == submitter;
+	return !OidIsValid(bound_to.submitter) ||
+		(bound_to.submitter == submitter && bound_to.owner == hash_of(owner));
 }
 
 /* counted when the role changes, since it is not for nothing everywhere */
 bool
-language_worker_may_serve(Oid submitter)
+language_worker_may_serve(Oid submitter, const char *owner)
 {
-	if (OidIsValid(watched) && submitter != watched && settings_count_unknown() > settings_known)
+	if (OidIsValid(watched.submitter) && submitter != watched.submitter && settings_count_unknown() > settings_known)
 		bind_process();
-	return language_may_serve(submitter);
+	return language_may_serve(submitter, owner);
 }

@@ -15,7 +15,7 @@
  * the languages internal, c, sql and plpgsql leave nothing behind.  Statements
  * that change roles are ERROR 42501.
  */
-extern void language_watch(Oid submitter);
+extern void language_watch(Oid submitter, const char *owner);
 
 /* no tool runs any more */
 extern void language_unwatch(void);
@@ -23,13 +23,13 @@ extern void language_unwatch(void);
 /* from now on, or no longer, SET CONSTRAINTS DEFERRED is an ERROR */
 extern void language_forbid_deferring(bool forbid);
 
-/* false: this process belongs to another role, for good */
-extern bool language_may_serve(Oid submitter);
+/* false: this process belongs to another role or owner, for good */
+extern bool language_may_serve(Oid submitter, const char *owner);
 
 /*
  * The same for a worker, which is easily replaced: it belongs to a role also when
  * that left names of settings behind.
  */
-extern bool language_worker_may_serve(Oid submitter);
+extern bool language_worker_may_serve(Oid submitter, const char *owner);
 
 #endif

@@ -285,6 +285,13 @@ timeout_failure(const ToolRun *run)
 {
 	Failure		failure = {"tool_timeout"};
 
+	if (run->lease_ends)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the lease is too short for tool \"%s\"", run->name),
+				 errdetail("A tool takes half of what is left of it at most, here %d ms.", run->timeout_ms),
+				 errhint("Call renew() first, and the tool again.")));
+
 	failure.message = psprintf("tool \"%s\" took longer than %d ms", run->name, run->timeout_ms);
 	failure.hint = "What it did is undone.";
 	return failure_text(run->name, &failure);
@@ -324,6 +331,15 @@ not_found_failure(const ToolRun *run, const ErrorData *error)
 	return failure_text(run->name, &failure);
 }
 
+/* what makes a JSON text of a result; others raise that ERROR for reasons of theirs */
+static bool
+comes_from_building(const ErrorData *error)
+{
+	const char *file = error->filename ? error->filename : "";
+
+	return strstr(file, "json") != NULL || strstr(file, "stringinfo") != NULL;
+}
+
 /*
  * Beyond what we let through, or beyond what jsonb can hold: an ERROR of that kind
  * without a context was raised when the function had returned.
@@ -333,7 +349,7 @@ is_too_large(const Attempt *attempt, const ErrorData *error)
 {
 	return attempt->invocation.too_large || error->sqlerrcode == SQLSTATE_TOO_LARGE ||
 		(error->sqlerrcode == ERRCODE_PROGRAM_LIMIT_EXCEEDED && error->context == NULL &&
-		 !attempt->converting);
+		 !attempt->converting && comes_from_building(error));
 }
 
 static char *
@@ -352,15 +368,15 @@ describe(const Attempt *attempt, ErrorData *error)
 
 /* ------------------------------------------------------------ tries of it */
 
-/* before somebody else's data gets into a process that belongs to one role */
+/* before somebody else's data gets into a process that belongs to one role and owner */
 static void
-refuse_if_bound(Oid submitter)
+refuse_if_bound(const Containment *tool)
 {
-	if (!language_may_serve(submitter))
+	if (!language_may_serve(tool->submitter, tool->owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this session ran a tool in a language that keeps data for the whole session"),
-				 errdetail("It was for another role."),
+				 errdetail("It was for another role or owner."),
 				 errhint("Open a new connection.")));
 }
 
@@ -404,7 +420,7 @@ tools_run(ToolRun *run, ToolResult *result)
 	ErrorData  *error;
 	int			tries = 0;
 
-	refuse_if_bound(run->containment.submitter);
+	refuse_if_bound(&run->containment);
 	if (runs++ == 0)
 		memory_before = MemoryContextMemAllocated(TopMemoryContext, true);
 	attempt.context = CurrentMemoryContext;
@@ -419,7 +435,7 @@ tools_run(ToolRun *run, ToolResult *result)
 }
 
 bool
-tools_may_serve(Oid submitter)
+tools_may_serve(Oid submitter, const char *owner)
 {
 	static int	checked = 0;
 
@@ -429,5 +445,5 @@ tools_may_serve(Oid submitter)
 		if (MemoryContextMemAllocated(TopMemoryContext, true) > memory_before + MEMORY_LEFT_MAX)
 			return false;
 	}
-	return language_worker_may_serve(submitter);
+	return language_worker_may_serve(submitter, owner);
 }

@@ -14,6 +14,7 @@ typedef struct ToolRun
 	Oid			function;		/* as resolved in this transaction */
 	const char *signature;		/* its text, for messages */
 	Jsonb	   *args;			/* an object, or NULL */
+	bool		lease_ends;		/* timeout_ms is what an outside executor's lease leaves */
 	int			timeout_ms;
 	bool		check_only;		/* see whether it could be called so; value is NULL then */
 	Containment containment;	/* as whom and for what; own_search_path is filled in */
@@ -50,6 +51,6 @@ extern void tools_run(ToolRun *run, ToolResult *result);
  * process (see language.h), for which tools_run() may raise an ERROR, or tools of
  * any role left it too large.
  */
-extern bool tools_may_serve(Oid submitter);
+extern bool tools_may_serve(Oid submitter, const char *owner);
 
 #endif

@@ -86,14 +86,14 @@ my $turns = turns($node, 4000);
 sql('SELECT sandbox_exec.pause_queue()');
 my @running = map { enqueue($node, "for i = 1, $turns do end return 1", timeout => "'2 min'") } 1 .. 3;
 my @queued = enqueue_batch($node, [ map { { code => 'return args', args => $_ } } 1 .. 50 ]);
-sql("UPDATE sandbox_exec.execution SET ready = false WHERE id IN ('" . join("', '", @queued) . "')");
+sql("UPDATE sandbox_exec.execution SET ready = false, run_at = now() + '1 h' WHERE id IN ('" . join("', '", @queued) . "')");
 sql('SELECT sandbox_exec.resume_queue()');
 wait_for_status($node, $_, 'running') for $running[0];
 poll_until(sub { sql(q{SELECT count(*) = 0 FROM sandbox_exec.execution WHERE status = 'queued' AND ready}) eq 't' }, 'all of them to be claimed');
 my $drain = session($node);
 $drain->start("SELECT sandbox_exec.drain('2 min')");
 poll_until(sub { health($node, 'drain')->{ok} == 0 }, 'the drain to begin');
-sql("UPDATE sandbox_exec.execution SET ready = true WHERE id IN ('" . join("', '", @queued) . "')");
+sql("UPDATE sandbox_exec.execution SET ready = true, run_at = now() WHERE id IN ('" . join("', '", @queued) . "')");
 is($drain->result, 't', 'drain() returns when nothing runs');
 is(sql("SELECT string_agg(DISTINCT status, ' ') FROM sandbox_exec.execution WHERE id IN ('" . join("', '", @running) . "')"),
 	'succeeded', 'what ran has ended');

@@ -336,7 +336,7 @@ for my $keeper (sort keys %keep)
   SKIP:
 	{
 		my ($status) = $node->psql('postgres', "CREATE EXTENSION $keeper");
-		skip "$keeper is not installed", 7 if $status != 0;
+		skip "$keeper is not installed", 10 if $status != 0;
 		$node->safe_psql('postgres', "UPDATE pg_language SET lanpltrusted = true WHERE lanname = '$keeper'; GRANT USAGE ON SCHEMA public TO alice");
 		define("in_$keeper", $keep{$keeper}, $keeper eq 'dblink' ? () : (language => $keeper, returns => 'text'));
 		$node->safe_psql('postgres', 'SELECT sandbox_exec.pause_queue()');
@@ -351,6 +351,16 @@ for my $keeper (sort keys %keep)
 		isnt($last, $hers, "$keeper: but then it serves nobody else");
 		$clean->{worker} = trace()->{worker};
 		expect_clean($keeper);
+
+		# guarantee: nor by what the same role runs for another owner
+		$node->safe_psql('postgres', 'SELECT sandbox_exec.pause_queue()');
+		@ids = (
+			enqueue($node, "return {tools.trace().worker, tools.app.in_$keeper()}", role => 'alice', tools => "'{*}'", owner => "'ada'", priority => 2),
+			enqueue($node, 'return {tools.trace().worker}', role => 'alice', tools => "'{trace}'", owner => "'eve'", priority => 1));
+		$node->safe_psql('postgres', 'SELECT sandbox_exec.resume_queue()');
+		@rows = map { expect_terminal($node, $_, { status => 'succeeded', attempt_count => 1 }, "$keeper: one role, two owners") } @ids;
+		isnt($rows[1]{result}[0], $rows[0]{result}[0], "$keeper: another owner has another worker");
+		$clean->{worker} = trace()->{worker};
 	}
 }
 

@@ -299,5 +299,33 @@ $holder->query('ROLLBACK');
 expect_terminal($node, $id, { status => 'succeeded', attempt_count => 1 }, 'the row is held: the call is made when it is free');
 is($node->safe_psql('postgres', "SELECT count(*) FROM app.effect WHERE what = 'gate $gates'"), 1, 'once');
 
+# guarantee: who holds a row keeps nobody waiting for longer than a while
+set_config($node, 'sandbox_exec.workers' => 1);
+poll_until(sub { worker_pids($node) == 1 }, 'one worker to be left');
+($id, $open) = stands($stays);
+$holder->query("BEGIN; SELECT sandbox_exec.cancel('$id')");
+$open->();
+neighbour('the only worker came to a held row');
+is(record($node, $id)->{status}, 'running', 'which is held still');
+$holder->query('ROLLBACK');
+expect_terminal($node, $id, { status => 'succeeded' }, 'the call is made by a later attempt');
+is($node->safe_psql('postgres', "SELECT count(*) FROM app.effect WHERE what = 'gate $gates'"), 1, 'once');
+$holder->close;
+
+# -------------------------------------------------------- an executor outside
+
+# guarantee: that a lease ends is not what a tool came to: it is in no journal
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION app.nap() RETURNS text LANGUAGE sql AS $$ SELECT pg_sleep(0.7); SELECT 'rested' $$;    -- lint: slept on purpose
+	SELECT sandbox_exec.register_tool('app.nap()', 'app.nap')});
+$id = enqueue($node, 'outside', role => 'app', tools => "'{app.*}'", runtime => q('outside'));
+my $outside = session($node);
+my $token = $outside->query(q{SELECT claim_token FROM sandbox_exec.claim('outside', lease => '1 s')});
+my $call = "SELECT outcome, value FROM sandbox_exec.call('$id', '$token', 1, 'tool', 'app.nap', '{}')";
+like(($outside->query($call))[1], qr/55000.*the lease is too short for tool "app.nap"/, 'a tool that outlasts the lease');
+is($outside->query("SELECT sandbox_exec.renew('$id', '$token', '1 h')"), 'held', 'the lease is renewed');
+is($outside->query($call), 'ok|"rested"', 'then it has its time');
+$outside->close;
+
 $node->stop;
 done_testing();
