@@ -2,11 +2,11 @@
 \set SHOW_CONTEXT never
 
 -- nothing runs
-SELECT sandbox_exec.drain('0');
+SELECT sandbox_exec.drain('1 min');
 SELECT sandbox_exec.enqueue('d1', runtime => 'test') IS NOT NULL AS id;     -- who enqueues is not hindered
 SELECT count(*) FROM sandbox_exec.claim('test');
 SELECT count(*) FROM sandbox_exec.claim('test', id => test.id('d1'));
-SELECT sandbox_exec.drain('0');                                             -- twice is once
+SELECT sandbox_exec.drain('1 min');                                             -- twice is once
 SELECT sandbox_exec.resume_queue();
 SELECT count(*) FROM sandbox_exec.claim('test');
 

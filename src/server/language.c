@@ -252,7 +252,8 @@ language_may_serve(Oid submitter, const char *owner)
 bool
 language_worker_may_serve(Oid submitter, const char *owner)
 {
-	if (OidIsValid(watched.submitter) && submitter != watched.submitter && settings_count_unknown() > settings_known)
+	if (OidIsValid(watched.submitter) && submitter != watched.submitter &&
+		settings_count_unknown() > settings_known)
 		bind_process();
 	return language_may_serve(submitter, owner);
 }
