@@ -82,7 +82,7 @@ repair_if_due(bool *worked)
 		due = retry;
 	else if (!*worked && due < retry - PAUSE_MS * INT64CONST(1000))
 		due = retry;
-	slot_end_due(due);
+	slot_end_due(due, *worked);
 	return result;
 }
 

@@ -94,6 +94,7 @@ typedef struct DatabaseSlot
 	TimestampTz next_due;		/* DT_NOEND when nothing waits for its time */
 	TimestampTz last_start;		/* a worker was started: who waits longest is next */
 	TimestampTz last_repair;	/* reap and promote ran */
+	int64		repair_pause;	/* us until they run again, if nothing falls due */
 	TimestampTz retry_at;		/* no start before: the last one failed */
 	int			failures;		/* failed starts in a row */
 	ClaimBound	bound;

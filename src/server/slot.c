@@ -14,6 +14,13 @@
 
 #define REPAIR_INTERVAL_US INT64CONST(1000000)
 
+/*
+ * Where a repair takes long (it passes all dead entries of what has run, and a
+ * session's snapshot may keep those) it comes so much less often.
+ */
+#define REPAIR_SHARE 20
+#define REPAIR_INTERVAL_MAX_US INT64CONST(10000000)
+
 static WorkerSlot *self = NULL;
 
 /* it leaves claims behind: for good, whatever it is told later */
@@ -30,6 +37,7 @@ static bool served = false;
 
 /* it is about to publish when this database needs a worker next */
 static bool looks_for_due = false;
+static TimestampTz looks_since;
 
 static void
 lock(void)
@@ -312,7 +320,8 @@ slot_may_repair(void)
 	lock();
 	database = shmem_database(self->database);
 	if (database != NULL &&
-		(now >= database->last_repair + REPAIR_INTERVAL_US || now >= database->next_due))
+		(now >= database->last_repair + Max(database->repair_pause, REPAIR_INTERVAL_US) ||
+		 now >= database->next_due))
 	{
 		database->last_repair = now;
 		may = true;
@@ -345,11 +354,12 @@ slot_begin_due(void)
 	if (database != NULL)
 		database->next_due = DT_NOEND;
 	looks_for_due = true;
+	looks_since = GetCurrentTimestamp();
 	unlock();
 }
 
 void
-slot_end_due(TimestampTz due)
+slot_end_due(TimestampTz due, bool worked)
 {
 	DatabaseSlot *database;
 
@@ -357,6 +367,12 @@ slot_end_due(TimestampTz due)
 	database = shmem_database(self->database);
 	if (database != NULL && due < database->next_due)
 		database->next_due = due;
+	if (database != NULL && looks_for_due)
+	{
+		int64		took = GetCurrentTimestamp() - looks_since;
+
+		database->repair_pause = worked ? 0 : Min(took * REPAIR_SHARE, REPAIR_INTERVAL_MAX_US);
+	}
 	looks_for_due = false;
 	unlock();
 }

@@ -82,7 +82,10 @@ extern char *slot_stubborn_tool(const pg_uuid_t *execution, int worker_no);
 /* more is ready than one worker takes: wake or start another */
 extern void slot_ask_for_help(void);
 
-/* this worker may repair now; not true twice within a second for one database */
+/*
+ * This worker may repair now; not true twice within a second for one database, and
+ * less often where a repair takes long, unless something falls due.
+ */
 extern bool slot_may_repair(void);
 
 /* when this database needs a worker next */
@@ -94,6 +97,6 @@ extern TimestampTz slot_next_due(void);
  * them has the next one look.
  */
 extern void slot_begin_due(void);
-extern void slot_end_due(TimestampTz due);
+extern void slot_end_due(TimestampTz due, bool worked);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * Records: executions as their submitters see them, and as executors do.
  *
+ * No EXISTS here: the planner may hash one, and reads all events for a few rows.
  * _record has no filter.  The view executions filters by the current user, the
  * functions by the caller that they were given; neither relies on the other.
  */
@@ -12,12 +13,12 @@ SELECT e.id, e.status, e.result, e.error, e.error_code, e.exit_code,
        coalesce((SELECT string_agg(v.data ->> 'text', '' ORDER BY v.pos)
                  FROM sandbox_exec.event v
                  WHERE v.execution_id = e.id AND v.type = 'stderr'), '') AS stderr,
-       EXISTS (SELECT FROM sandbox_exec.event v
-               WHERE v.execution_id = e.id AND v.type = 'stdout'
-                     AND v.data -> 'truncated' = 'true') AS stdout_truncated,
-       EXISTS (SELECT FROM sandbox_exec.event v
-               WHERE v.execution_id = e.id AND v.type = 'stderr'
-                     AND v.data -> 'truncated' = 'true') AS stderr_truncated,
+       coalesce((SELECT true FROM sandbox_exec.event v
+                 WHERE v.execution_id = e.id AND v.type = 'stdout'
+                       AND v.data -> 'truncated' = 'true' LIMIT 1), false) AS stdout_truncated,
+       coalesce((SELECT true FROM sandbox_exec.event v
+                 WHERE v.execution_id = e.id AND v.type = 'stderr'
+                       AND v.data -> 'truncated' = 'true' LIMIT 1), false) AS stderr_truncated,
        -- names that it asked for in vain are none, nor is what never ran
        CASE WHEN e.call_count = 0 THEN '{}' ELSE ARRAY(
            SELECT c.name FROM sandbox_exec.call c
