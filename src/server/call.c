@@ -105,6 +105,23 @@ end(Call *call)
 }
 
 /*
+ * Nothing is journaled: it isn't the tool that took too long.  A worker that could
+ * not renew gives the claim up, as it is about to be lost.
+ */
+static void
+refuse_short_lease(const Call *call)
+{
+	if (call->request->by_worker)
+		ereport(ERROR, (errcode(SQLSTATE_LOST), errmsg("the claim is about to expire")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the lease is too short for tool \"%s\"", call->tool.name),
+			 errdetail("A tool takes half of what is left of it at most, here %d ms.",
+					   call->tool.timeout_ms),
+			 errhint("Call renew() first, and the tool again.")));
+}
+
+/*
  * False: this worker was wanted, and the tool has not run.  A call that needs an
  * approval is only looked at, so that nobody is asked about one that cannot be
  * made.
@@ -118,6 +135,8 @@ run_tool(Call *call)
 	tools_run(&call->tool, &result);
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
+	if (result.end == TOOL_LEASE_ENDED)
+		refuse_short_lease(call);
 	call->ok = result.end == TOOL_OK;
 	call->value = call->ok ? result.value : jsontext_as_recorded(result.value);
 	if (!call->ok)

@@ -325,6 +325,12 @@ my $call = "SELECT outcome, value FROM sandbox_exec.call('$id', '$token', 1, 'to
 like(($outside->query($call))[1], qr/55000.*the lease is too short for tool "app.nap"/, 'a tool that outlasts the lease');
 is($outside->query("SELECT sandbox_exec.renew('$id', '$token', '1 h')"), 'held', 'the lease is renewed');
 is($outside->query($call), 'ok|"rested"', 'then it has its time');
+
+# guarantee: nor does a worker that could not renew take it for the tool's error
+($id, $open) = stands('tools.app.gate{name = args} return tools.app.nap()');
+$node->safe_psql('postgres', "UPDATE sandbox_exec.execution SET lease_expires_at = clock_timestamp() + '1 s' WHERE id = '$id'");
+$open->();
+expect_terminal($node, $id, { status => 'succeeded', result => 'rested', attempt_count => 2 }, 'a lease that could not be renewed');
 $outside->close;
 
 $node->stop;
