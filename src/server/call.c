@@ -99,8 +99,7 @@ end(Call *call)
 		spare_the_flush(call);
 
 	/* who holds the row is waited for, for a while, or the tool would run again and again */
-	if (call->request->by_worker)
-		deadline_begin_wait();
+	deadline_begin_wait(call->request->by_worker);
 	call_end(call);
 }
 
@@ -144,6 +143,18 @@ run_tool(Call *call)
 	return true;
 }
 
+/* an outside executor's; a worker knows what to do */
+static void
+tell_of_held_row(const Call *call)
+{
+	if (!call->request->by_worker)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("another transaction holds the execution"),
+				 errdetail("The call has not happened: what it did is undone."),
+				 errhint("Make it again.")));
+}
+
 /*
  * What to do after an ERROR whose subtransaction is rolled back.  False: begin
  * anew; an executor that lost its connection has asked again meanwhile, and
@@ -162,7 +173,11 @@ take_error(Call *call, ErrorData *error)
 		call_end_cancelled(call->request);
 	}
 	else
+	{
+		if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+			tell_of_held_row(call);
 		ReThrowError(error);
+	}
 	return true;
 }
 
