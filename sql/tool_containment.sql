@@ -222,6 +222,9 @@ SELECT test.run('regress_bob', 'traces');
 SELECT pg_advisory_lock(44);
 SELECT test.run('regress_alice', 'traces');
 SELECT pg_advisory_unlock(44);
+DECLARE secret CURSOR WITH HOLD FOR VALUES ('secret');
+SELECT test.run('regress_alice', 'traces');
+CLOSE secret;
 
 -- deferred triggers would run at commit, as whoever commits: nothing is deferred
 CREATE TABLE regress_tool.log (place integer GENERATED ALWAYS AS IDENTITY, who name, session name, what text);
