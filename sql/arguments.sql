@@ -225,6 +225,26 @@ SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.many', (
     SELECT jsonb_build_object('x', jsonb_agg(CASE WHEN n IN (3, 199999) THEN to_jsonb('x'::text) ELSE '1' END ORDER BY n))
     FROM generate_series(0, 199999) n)) c;
 SELECT regress_args.most_memory() - :before < 150000 AS "little memory";
+-- there are 20 problems that are told, and no more are looked for
+SELECT split_part(p.problems, E'\n', 2) FROM regress_args.problems(jsonb_build_object('a', 1, 'b', '{}'::jsonb, 'c',
+    (SELECT jsonb_agg('{"no field": 1}'::jsonb) FROM generate_series(1, 20000) n))) p;
+-- what no element is to blame for takes few tries, too
+CREATE SEQUENCE regress_args.tries;
+CREATE FUNCTION regress_args.try() RETURNS boolean LANGUAGE sql AS $$ SELECT nextval('regress_args.tries') > 0 $$;
+CREATE DOMAIN regress_args.counted AS bigint CHECK (regress_args.try());
+CREATE FUNCTION regress_args.many(x regress_args.counted[]) RETURNS integer LANGUAGE sql AS 'SELECT cardinality(x)';
+SELECT sandbox_exec.register_tool('regress_args.many(regress_args.counted[])', 'shapes.counted');
+SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.counted', (
+    SELECT jsonb_build_object('x', jsonb_agg(CASE n % 2 WHEN 0 THEN '1' ELSE '[1]'::jsonb END)) FROM generate_series(1, 10000) n)) c;
+SELECT nextval('regress_args.tries') < 10000 AS "few tries";
+CREATE DOMAIN regress_args.three AS bigint[] CHECK (cardinality(VALUE) = 3);
+CREATE FUNCTION regress_args.many(x regress_args.three) RETURNS integer LANGUAGE sql AS 'SELECT cardinality(x)';
+SELECT sandbox_exec.register_tool('regress_args.many(regress_args.three)', 'shapes.three');
+SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.three', '{"x": [1, 2, 3, 4]}') c;
+SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.three', '{"x": [1, "x", 3, 4]}') c;
+-- an array has six dimensions at most
+SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.many', ('{"x": ' || repeat('[', 500) || repeat(']', 500) || '}')::jsonb) c;
+SELECT c.value ->> 'detail' FROM test.call('values', 'shapes.many', ('{"x": ' || repeat('[', 500) || '1' || repeat(']', 500) || '}')::jsonb) c;
 \pset format aligned
 \pset tuples_only off
 

@@ -29,6 +29,7 @@ SELECT call_count, delivered_count, journal_size > 0 AS size, known_started FROM
 SELECT * FROM sandbox_exec.call(:'id', :'token', 8, 'tool', 'crm.quiet');
 SELECT * FROM sandbox_exec.call(:'id', :'token', 0, 'tool', 'crm.quiet');
 SELECT * FROM sandbox_exec.call(:'id', :'token', -1, 'tool', 'crm.quiet');
+SELECT * FROM sandbox_exec.call(:'id', :'token', -2147483648, 'tool', 'crm.quiet');
 SELECT * FROM sandbox_exec.call(:'id', :'token', NULL, 'tool', 'crm.quiet');
 SELECT * FROM sandbox_exec.call(:'id', :'token', 7, NULL, 'crm.quiet');
 SELECT * FROM sandbox_exec.call(:'id', :'token', 7, 'tool', NULL);

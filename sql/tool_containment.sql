@@ -138,12 +138,17 @@ SELECT test.tool('drops_role', 'DROP ROLE regress_other;');
 SELECT test.tool('renames_role', 'ALTER ROLE regress_other RENAME TO regress_friend;');
 SELECT test.tool('grants_role', 'GRANT regress_other TO regress_bob;');
 SELECT test.tool('alters_in_a_block', $$DO 'BEGIN ALTER ROLE regress_alice RESET ALL; END';$$);
+SELECT test.tool('alters_privileges', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC;');
+SELECT test.tool('creates_mapping', 'CREATE USER MAPPING FOR CURRENT_USER SERVER somewhere;');
+SELECT test.tool('alters_mapping', $$ALTER USER MAPPING FOR CURRENT_USER SERVER somewhere OPTIONS (SET user 'evil');$$);
+SELECT test.tool('drops_mapping', 'DROP USER MAPPING FOR CURRENT_USER SERVER somewhere;');
 SELECT test.tool('renames_table', 'CREATE TABLE regress_evil.a (); ALTER TABLE regress_evil.a RENAME TO b;');
 ALTER ROLE regress_alice CREATEROLE;
 GRANT regress_other TO regress_alice WITH ADMIN OPTION;
 SELECT tool, test.run('regress_alice', tool)
 FROM unnest('{alters_path,alters_path_here,alters_database,alters_password,alters_password_as_definer,creates_role,drops_role,
-              renames_role,grants_role,alters_in_a_block,renames_table}'::text[]) tool;
+              renames_role,grants_role,alters_in_a_block,alters_privileges,creates_mapping,alters_mapping,
+              drops_mapping,renames_table}'::text[]) tool;
 ALTER ROLE regress_alice NOCREATEROLE;
 SELECT test.run('regress_alice', 'path'), (SELECT rolpassword IS NULL FROM pg_authid WHERE rolname = 'regress_alice') AS no_password;
 
@@ -170,7 +175,7 @@ SHOW work_mem;
 -- and whatever the session has, a tool finds what it would elsewhere
 SELECT test.tool('defaults', $$SELECT jsonb_object_agg(name, current_setting(name)) FROM unnest('{lock_timeout,
     max_parallel_workers_per_gather,row_security,session_replication_role,DateStyle,IntervalStyle,TimeZone,bytea_output,
-    extra_float_digits,xmlbinary}'::text[]) name$$, 'sql', 'jsonb');
+    extra_float_digits,xmlbinary,standard_conforming_strings,transform_null_equals}'::text[]) name$$, 'sql', 'jsonb');
 SET lock_timeout = '1 min';
 SET max_parallel_workers_per_gather = 4;
 SET row_security = off;
@@ -181,6 +186,8 @@ SET TimeZone = 'Asia/Tokyo';
 SET bytea_output = escape;
 SET extra_float_digits = 0;
 SET xmlbinary = hex;
+SET transform_null_equals = on;
+SET standard_conforming_strings = off;
 SELECT key, value FROM jsonb_each(substr(test.run('regress_alice', 'defaults'), 4)::jsonb);
 SELECT current_setting('lock_timeout'), current_setting('session_replication_role'), current_setting('TimeZone');
 RESET ALL;
@@ -222,6 +229,9 @@ SELECT test.run('regress_bob', 'traces');
 SELECT pg_advisory_lock(44);
 SELECT test.run('regress_alice', 'traces');
 SELECT pg_advisory_unlock(44);
+DECLARE secret CURSOR WITH HOLD FOR VALUES ('secret');
+SELECT test.run('regress_alice', 'traces');
+CLOSE secret;
 
 -- deferred triggers would run at commit, as whoever commits: nothing is deferred
 CREATE TABLE regress_tool.log (place integer GENERATED ALWAYS AS IDENTITY, who name, session name, what text);

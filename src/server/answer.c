@@ -11,6 +11,7 @@
 
 #include "answer.h"
 #include "common/hashfn.h"
+#include "deadline.h"
 #include "miscadmin.h"
 #include "slot.h"
 #include "store.h"
@@ -20,9 +21,6 @@
 
 /* a call that takes less holds nobody up */
 #define QUICK_US 5000
-
-/* a row that somebody holds is waited for so long, and then given up with its claim */
-#define HELD_MS 10000
 
 /* by a hash of their names, which calls took less the last time */
 static bool quick[256];
@@ -158,10 +156,10 @@ answer_call(Run *run, const CallMessage *call, bool slept, int *sleep_ms, const 
 			return ANSWER_LEAVING;
 		*reason = xact_last_error(&sqlerrcode);
 
-		/* somebody holds what is needed: nothing has happened, ask again */
+		/* somebody holds what is needed: nothing has happened, ask again, for a while */
 		if (sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
 			return ANSWER_FAILED;
-		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(), HELD_MS))
+		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(), deadline_wait_ms()))
 			return ANSWER_LEAVING;
 	}
 }

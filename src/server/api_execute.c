@@ -15,6 +15,7 @@
 #include "containment.h"
 #include "forward.h"
 #include "funcapi.h"
+#include "spi.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
@@ -94,6 +95,21 @@ refuse_snapshot_isolation(const char *function)
 				 errmsg("%s needs the isolation level READ COMMITTED", function),
 				 errdetail("This session's default_transaction_isolation is another."),
 				 errhint("SET default_transaction_isolation = 'read committed'.")));
+}
+
+/* a tool could read what is left in one; all that it can open itself ends with it */
+static void
+refuse_held_cursors(const char *function)
+{
+	static SPIPlanPtr plan = NULL;
+
+	spi_execute(&plan, "SELECT FROM pg_catalog.pg_cursors AS c WHERE c.is_holdable", 0, NULL, NULL, NULL);
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s cannot be called in a session that has cursors WITH HOLD", function),
+				 errdetail("Code could read them."),
+				 errhint("Close them, or use a connection of its own.")));
 }
 
 static char *
@@ -184,6 +200,7 @@ call_v1(PG_FUNCTION_ARGS)
 	containment_settle_session("call()");
 	caller = caller_enter();
 	SPI_connect();
+	refuse_held_cursors("call()");
 	MemoryContextSwitchTo(context);
 	call_run(&request, &answer);
 	SPI_finish();

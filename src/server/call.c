@@ -99,9 +99,25 @@ end(Call *call)
 		spare_the_flush(call);
 
 	/* who holds the row is waited for, for a while, or the tool would run again and again */
-	if (call->request->by_worker)
-		deadline_begin_wait();
+	deadline_begin_wait(call->request->by_worker);
 	call_end(call);
+}
+
+/*
+ * Nothing is journaled: it isn't the tool that took too long.  A worker that could
+ * not renew gives the claim up, as it is about to be lost.
+ */
+static void
+refuse_short_lease(const Call *call)
+{
+	if (call->request->by_worker)
+		ereport(ERROR, (errcode(SQLSTATE_LOST), errmsg("the claim is about to expire")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the lease is too short for tool \"%s\"", call->tool.name),
+			 errdetail("A tool takes half of what is left of it at most, here %d ms.",
+					   call->tool.timeout_ms),
+			 errhint("Call renew() first, and the tool again.")));
 }
 
 /*
@@ -118,11 +134,25 @@ run_tool(Call *call)
 	tools_run(&call->tool, &result);
 	if (result.end == TOOL_INTERRUPTED)
 		return false;
+	if (result.end == TOOL_LEASE_ENDED)
+		refuse_short_lease(call);
 	call->ok = result.end == TOOL_OK;
 	call->value = call->ok ? result.value : jsontext_as_recorded(result.value);
 	if (!call->ok)
 		call->pause = NULL;
 	return true;
+}
+
+/* an outside executor's; a worker knows what to do */
+static void
+tell_of_held_row(const Call *call)
+{
+	if (!call->request->by_worker)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("another transaction holds the execution"),
+				 errdetail("The call has not happened: what it did is undone."),
+				 errhint("Make it again.")));
 }
 
 /*
@@ -143,7 +173,11 @@ take_error(Call *call, ErrorData *error)
 		call_end_cancelled(call->request);
 	}
 	else
+	{
+		if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+			tell_of_held_row(call);
 		ReThrowError(error);
+	}
 	return true;
 }
 

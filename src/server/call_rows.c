@@ -30,7 +30,8 @@ call_is(const Call *call, const char *verdict)
 
 /*
  * The time of a tool is the setting's, but never more than half of the lease's
- * rest.  A worker renews its leases; who has to do so for himself is told.
+ * rest.  A worker renews at a third of its lease, so that the half is as good as
+ * a setting; but not when renewing has failed.
  */
 static void
 set_timeout(Call *call, TimestampTz lease_expires_at)
@@ -38,7 +39,8 @@ set_timeout(Call *call, TimestampTz lease_expires_at)
 	long		half = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), lease_expires_at) / 2;
 
 	call->tool.timeout_ms = (int) Max(Min((long) guc_tool_timeout, half), 1);
-	call->tool.lease_ends = half < guc_tool_timeout && !call->request->by_worker;
+	call->tool.lease_ends = half < guc_tool_timeout &&
+		(!call->request->by_worker || half < guc_lease / 4);
 }
 
 static void

@@ -91,6 +91,8 @@ set_defaults(void)
 		{"bytea_output", "hex"},
 		{"extra_float_digits", "1"},
 		{"xmlbinary", "base64"},
+		{"standard_conforming_strings", "on"},
+		{"transform_null_equals", "off"},
 	};
 	int			i;
 

@@ -12,8 +12,10 @@
 
 #include "compat.h"
 #include "deadline.h"
+#include "guc.h"
 #include "miscadmin.h"
 #include "slot.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
@@ -22,6 +24,9 @@
 
 /* ticks after the deadline that a tool may ignore */
 #define PATIENCE_TICKS 250
+
+/* a row that is held: so long, but no longer than leaves a lease to renew */
+#define WAIT_MS 10000
 
 static TimeoutId clock_id = MAX_TIMEOUTS;	/* not registered yet */
 static bool ticking = false;
@@ -72,12 +77,23 @@ deadline_begin(TimestampTz at, const char *tool)
 	begin(at, tool, slot_is_wanted);
 }
 
-void
-deadline_begin_wait(void)
+int
+deadline_wait_ms(void)
 {
-	(void) set_config_option("lock_timeout", "10s", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
-	begin(DT_NOEND, "", slot_must_leave);
+	return Min(WAIT_MS, guc_lease / 3);
+}
+
+void
+deadline_begin_wait(bool by_worker)
+{
+	char		limit[12];
+
+	snprintf(limit, sizeof(limit), "%d", deadline_wait_ms());
+	if (by_worker || LockTimeout == 0 || LockTimeout > deadline_wait_ms())
+		(void) set_config_option("lock_timeout", limit, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	if (by_worker)
+		begin(DT_NOEND, "", slot_must_leave);
 }
 
 void

@@ -17,11 +17,14 @@
  */
 extern void deadline_begin(TimestampTz at, const char *tool);
 
+/* the longest that the end of a call waits for whoever holds its row, in ms */
+extern int	deadline_wait_ms(void);
+
 /*
- * Or: only that this worker must leave, and until the end of the transaction
- * lock_timeout is 10 s, for a wait that may take so long.
+ * For such a wait, until the end of the subtransaction: it is the lock_timeout.  A
+ * worker's also ends when that must leave, and may be longer than its other waits.
  */
-extern void deadline_begin_wait(void);
+extern void deadline_begin_wait(bool by_worker);
 
 /* no longer; a cancel of ours that is still pending is taken back */
 extern void deadline_end(void);

@@ -16,6 +16,12 @@
 
 #define CLASS_INTERNAL MAKE_SQLSTATE('X', 'X', '0', '0', '0')
 
+static char *
+clip(const char *value, int max)
+{
+	return pnstrdup(value, pg_mbcliplen(value, strlen(value), max));
+}
+
 /* what isn't known is left out: nil to the code */
 static void
 append_member(StringInfo object, const char *name, const char *value, int max)
@@ -23,7 +29,7 @@ append_member(StringInfo object, const char *name, const char *value, int max)
 	if (value == NULL)
 		return;
 	appendStringInfo(object, ", \"%s\": ", name);
-	escape_json(object, pnstrdup(value, pg_mbcliplen(value, strlen(value), max)));
+	escape_json(object, clip(value, max));
 }
 
 char *
@@ -61,9 +67,9 @@ internal_fault(const char *tool, const ErrorData *error)
 	ereport(LOG,
 			(errcode(error->sqlerrcode),
 			 errmsg("internal fault %s in tool \"%s\": %s", id, tool,
-					error->message ? error->message : ""),
-			 error->detail ? errdetail_internal("%s", error->detail) : 0,
-			 error->context ? errcontext("%s", error->context) : 0));
+					error->message ? clip(error->message, MESSAGE_MAX) : ""),
+			 error->detail ? errdetail_internal("%s", clip(error->detail, DETAIL_MAX)) : 0,
+			 error->context ? errcontext("%s", clip(error->context, DETAIL_MAX)) : 0));
 	failure.message = psprintf("internal fault %s", id);
 	failure.hint = "The server log has the cause, under this number.";
 	failure.sqlerrcode = error->sqlerrcode;

@@ -142,7 +142,8 @@ refuse_to_defer(ConstraintsSetStmt *statement)
 
 /*
  * A role could give itself a search_path, which leads tools of other owners to
- * functions of its own, or a password, which is a way in from outside.  Not even
+ * functions of its own, or a password, which is a way in from outside, or have all
+ * that is made in its name later belong to everybody.  Not even
  * a SECURITY DEFINER function may: by ALTER FUNCTION ... OWNER TO one can belong
  * to any role that the submitter is a member of.
  */
@@ -161,6 +162,10 @@ refuse_to_alter_roles(Node *statement)
 		case T_DropRoleStmt:
 		case T_GrantRoleStmt:
 		case T_AlterDatabaseSetStmt:
+		case T_AlterDefaultPrivilegesStmt:
+		case T_CreateUserMappingStmt:
+		case T_AlterUserMappingStmt:
+		case T_DropUserMappingStmt:
 			break;
 		default:
 			return;

@@ -13,11 +13,21 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "problems.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/typcache.h"
+
+/* tries to convert a value, for all that is wrong: then the whole is to blame */
+#define TRIES_MAX 2000
+
+static bool
+is_enough(const Problems *problems)
+{
+	return problems->count >= PROBLEMS_TOLD || problems->tries >= TRIES_MAX;
+}
 
 static void
 add_problem(Problems *problems, const char *path, const char *what)
@@ -29,8 +39,7 @@ add_problem(Problems *problems, const char *path, const char *what)
 		problems->first = line;
 		initStringInfo(&problems->lines);
 	}
-	if (problems->count <= PROBLEMS_TOLD)
-		appendStringInfo(&problems->lines, "%s%s", problems->count > 1 ? "\n" : "", line);
+	appendStringInfo(&problems->lines, "%s%s", problems->count > 1 ? "\n" : "", line);
 }
 
 static char *
@@ -73,9 +82,27 @@ type_of_element(Oid array, Oid element, const JsonbValue *value)
 	return element;
 }
 
+/* how deep that is in it; deeper than MAXDIM there is nothing that converts */
+static int
+depth_of_element(int depth, Oid array, Oid type)
+{
+	return type == array ? depth + 1 : 1;
+}
+
 /* ------------------------------------------------------- unknown names */
 
-static void check_fields(const char *path, Oid type, JsonbValue *value, Problems *problems);
+static void check_fields(const char *path, Oid type, JsonbValue *value, int depth,
+						 Problems *problems);
+
+/* a composite, or an array of such */
+static bool
+has_fields(Oid type)
+{
+	Oid			element = element_type(type);
+
+	return OidIsValid(element) ? has_fields(element) :
+								 get_typtype(getBaseType(type)) == TYPTYPE_COMPOSITE;
+}
 
 static int
 find_column(TupleDesc columns, const char *name)
@@ -101,7 +128,7 @@ check_object(const char *path, TupleDesc columns, JsonbContainer *object, Proble
 	char	   *inner = NULL;
 	int			column = -1;
 
-	while ((token = JsonbIteratorNext(&walk, &item, true)) != WJB_DONE)
+	while (!is_enough(problems) && (token = JsonbIteratorNext(&walk, &item, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
 		{
@@ -111,38 +138,59 @@ check_object(const char *path, TupleDesc columns, JsonbContainer *object, Proble
 			column = find_column(columns, name);
 			if (column < 0)
 				add_problem(problems, inner, "there is no such field");
+			pfree(name);
 		}
-		else if (token == WJB_VALUE && column >= 0)
-			check_fields(inner, TupleDescAttr(columns, column)->atttypid, &item, problems);
+		else if (token == WJB_VALUE)
+		{
+			if (column >= 0)
+				check_fields(inner, TupleDescAttr(columns, column)->atttypid, &item, 1, problems);
+			pfree(inner);
+		}
+	}
+}
+
+static void
+check_elements(const char *path, Oid type, JsonbContainer *array, int depth, Problems *problems)
+{
+	Oid			element = element_type(type);
+	uint32		i;
+
+	for (i = 0; i < JsonContainerSize(array) && !is_enough(problems); i++)
+	{
+		JsonbValue *item = getIthJsonbValueFromContainer(array, i);
+		Oid			inner = type_of_element(type, element, item);
+
+		CHECK_FOR_INTERRUPTS();
+		if (item->type == jbvBinary)
+		{
+			char	   *item_path = psprintf("%s[%u]", path, i);
+
+			check_fields(item_path, inner, item, depth_of_element(depth, type, inner), problems);
+			pfree(item_path);
+		}
+		pfree(item);
 	}
 }
 
 /* fields that a composite doesn't have: the server would ignore them in silence */
 static void
-check_fields(const char *path, Oid type, JsonbValue *value, Problems *problems)
+check_fields(const char *path, Oid type, JsonbValue *value, int depth, Problems *problems)
 {
-	Oid			element = element_type(type);
 	TupleDesc	columns;
-	uint32		i;
 
 	check_stack_depth();
-	if (value->type != jbvBinary)
+	if (value->type != jbvBinary || depth > MAXDIM || !has_fields(type))
 		return;
-	if (OidIsValid(element) && is_container(value, JB_FARRAY))
-		for (i = 0; i < JsonContainerSize(value->val.binary.data); i++)
-		{
-			JsonbValue *item = getIthJsonbValueFromContainer(value->val.binary.data, i);
-
-			CHECK_FOR_INTERRUPTS();
-			if (item->type == jbvBinary)
-				check_fields(psprintf("%s[%u]", path, i), type_of_element(type, element, item),
-							 item, problems);
-			pfree(item);
-		}
-	if (!is_container(value, JB_FOBJECT) || (columns = columns_of(type)) == NULL)
-		return;
-	check_object(path, columns, value->val.binary.data, problems);
-	ReleaseTupleDesc(columns);
+	if (OidIsValid(element_type(type)))
+	{
+		if (is_container(value, JB_FARRAY))
+			check_elements(path, type, value->val.binary.data, depth, problems);
+	}
+	else if (is_container(value, JB_FOBJECT) && (columns = columns_of(type)) != NULL)
+	{
+		check_object(path, columns, value->val.binary.data, problems);
+		ReleaseTupleDesc(columns);
+	}
 }
 
 static bool
@@ -164,7 +212,7 @@ check_unknown(const Signature *signature, Jsonb *args, Problems *problems)
 	JsonbValue	item;
 	JsonbIteratorToken token;
 
-	while ((token = JsonbIteratorNext(&walk, &item, true)) != WJB_DONE)
+	while (!is_enough(problems) && (token = JsonbIteratorNext(&walk, &item, true)) != WJB_DONE)
 		if (token == WJB_KEY && !has_name(signature, &item))
 			add_problem(problems, pnstrdup(item.val.string.val, item.val.string.len),
 						"there is no such argument");
@@ -184,7 +232,7 @@ problems_check(const Signature *signature, Jsonb *args, Problems *problems)
 		if (value != NULL)
 		{
 			known++;
-			check_fields(signature->names[i], signature->types[i], value, problems);
+			check_fields(signature->names[i], signature->types[i], value, 1, problems);
 		}
 		else if (i < signature->required)
 			add_problem(problems, signature->names[i],
@@ -261,7 +309,7 @@ is_about_value(const ErrorData *error)
  * its end: a long array takes many.
  */
 static char *
-try_value(Oid type, JsonbValue *value, const Slice *slice)
+try_value(Oid type, JsonbValue *value, const Slice *slice, Problems *problems)
 {
 	MemoryContext outside = CurrentMemoryContext;
 	MemoryContext inside = AllocSetContextCreate(outside, "sandbox_exec probe", ALLOCSET_SMALL_SIZES);
@@ -270,6 +318,7 @@ try_value(Oid type, JsonbValue *value, const Slice *slice)
 	char	   *message;
 
 	CHECK_FOR_INTERRUPTS();
+	problems->tries++;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(inside);
 	PG_TRY();
@@ -294,28 +343,30 @@ try_value(Oid type, JsonbValue *value, const Slice *slice)
 	return message;
 }
 
-static void probe(const char *path, Oid type, JsonbValue *value, Problems *problems);
+static void probe(const char *path, Oid type, JsonbValue *value, int depth, Problems *problems);
 
 /* halves, and halves of those that don't convert: a long array takes few tries */
 static void
-probe_slice(const char *path, Oid type, Oid element, const Slice *slice, Problems *problems)
+probe_slice(const char *path, Oid type, const Slice *slice, int depth, Problems *problems)
 {
 	uint32		middle = slice->from + (slice->to - slice->from) / 2;
 	Slice		halves[2] = {
 		{slice->array, slice->from, middle}, {slice->array, middle, slice->to}};
 	JsonbValue *item;
+	Oid			inner;
 	int			i;
 
 	if (slice->to - slice->from == 1)
 	{
 		item = getIthJsonbValueFromContainer(slice->array, slice->from);
-		probe(psprintf("%s[%u]", path, slice->from), type_of_element(type, element, item),
-			  item, problems);
+		inner = type_of_element(type, element_type(type), item);
+		probe(psprintf("%s[%u]", path, slice->from), inner, item,
+			  depth_of_element(depth, type, inner), problems);
 		return;
 	}
-	for (i = 0; i < 2 && problems->count < PROBLEMS_TOLD; i++)
-		if (halves[i].from < halves[i].to && try_value(type, NULL, &halves[i]) != NULL)
-			probe_slice(path, type, element, &halves[i], problems);
+	for (i = 0; i < 2 && !is_enough(problems); i++)
+		if (halves[i].from < halves[i].to && try_value(type, NULL, &halves[i], problems) != NULL)
+			probe_slice(path, type, &halves[i], depth, problems);
 }
 
 static void
@@ -323,7 +374,7 @@ probe_fields(const char *path, TupleDesc columns, JsonbContainer *object, Proble
 {
 	int			i;
 
-	for (i = 0; i < columns->natts; i++)
+	for (i = 0; i < columns->natts && !is_enough(problems); i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i);
 		JsonbValue *value = NULL;
@@ -331,7 +382,7 @@ probe_fields(const char *path, TupleDesc columns, JsonbContainer *object, Proble
 		if (!column->attisdropped)
 			value = arguments_member(object, NameStr(column->attname));
 		if (value != NULL)
-			probe(field_path(path, NameStr(column->attname)), column->atttypid, value, problems);
+			probe(field_path(path, NameStr(column->attname)), column->atttypid, value, 1, problems);
 	}
 	ReleaseTupleDesc(columns);
 }
@@ -346,11 +397,10 @@ should_be_object(Oid type, const JsonbValue *value)
 
 /* the problem lies in a part of the value, or else in the whole */
 static void
-probe(const char *path, Oid type, JsonbValue *value, Problems *problems)
+probe(const char *path, Oid type, JsonbValue *value, int depth, Problems *problems)
 {
-	char	   *message = try_value(type, value, NULL);
+	char	   *message = try_value(type, value, NULL, problems);
 	int			before = problems->count;
-	Oid			element = element_type(type);
 	TupleDesc	columns;
 
 	check_stack_depth();
@@ -358,11 +408,11 @@ probe(const char *path, Oid type, JsonbValue *value, Problems *problems)
 		return;
 	if (should_be_object(type, value))
 		message = "expected JSON object";	/* the server names a function of its own */
-	if (OidIsValid(element) && is_container(value, JB_FARRAY))
+	if (OidIsValid(element_type(type)) && is_container(value, JB_FARRAY) && depth <= MAXDIM)
 	{
 		Slice		all = {value->val.binary.data, 0, JsonContainerSize(value->val.binary.data)};
 
-		probe_slice(path, type, element, &all, problems);
+		probe_slice(path, getBaseType(type), &all, depth, problems);
 	}
 	else if (is_container(value, JB_FOBJECT) && (columns = columns_of(type)) != NULL)
 		probe_fields(path, columns, value->val.binary.data, problems);
@@ -375,11 +425,11 @@ problems_probe(const Signature *signature, Jsonb *args, Problems *problems)
 {
 	int			i;
 
-	for (i = 0; i < signature->count && args != NULL; i++)
+	for (i = 0; i < signature->count && args != NULL && !is_enough(problems); i++)
 	{
 		JsonbValue *value = arguments_member(&args->root, signature->names[i]);
 
 		if (value != NULL)
-			probe(signature->names[i], signature->types[i], value, problems);
+			probe(signature->names[i], signature->types[i], value, 1, problems);
 	}
 }

@@ -16,6 +16,7 @@ typedef struct Problems
 {
 	int			count;			/* PROBLEMS_TOLD: there may be more */
 	char	   *first;			/* NULL when there is none */
+	int			tries;			/* conversions of values, to find them */
 	StringInfoData lines;		/* the first ones, one a line: "path: what is wrong" */
 } Problems;
 

@@ -285,13 +285,6 @@ timeout_failure(const ToolRun *run)
 {
 	Failure		failure = {"tool_timeout"};
 
-	if (run->lease_ends)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the lease is too short for tool \"%s\"", run->name),
-				 errdetail("A tool takes half of what is left of it at most, here %d ms.", run->timeout_ms),
-				 errhint("Call renew() first, and the tool again.")));
-
 	failure.message = psprintf("tool \"%s\" took longer than %d ms", run->name, run->timeout_ms);
 	failure.hint = "What it did is undone.";
 	return failure_text(run->name, &failure);
@@ -391,7 +384,9 @@ end_with(ToolResult *result, ToolEnd end, char *value)
 static bool
 conclude(Attempt *attempt, ErrorData *error, int tries, ToolResult *result)
 {
-	if (deadline_passed())
+	if (deadline_passed() && attempt->run->lease_ends)
+		end_with(result, TOOL_LEASE_ENDED, NULL);
+	else if (deadline_passed())
 		end_with(result, TOOL_ERROR, timeout_failure(attempt->run));
 	else if (deadline_interrupted())
 		end_with(result, TOOL_INTERRUPTED, NULL);

@@ -14,8 +14,8 @@ typedef struct ToolRun
 	Oid			function;		/* as resolved in this transaction */
 	const char *signature;		/* its text, for messages */
 	Jsonb	   *args;			/* an object, or NULL */
-	bool		lease_ends;		/* timeout_ms is what an outside executor's lease leaves */
 	int			timeout_ms;
+	bool		lease_ends;		/* ... is what a lease leaves, not how long tools may take */
 	bool		check_only;		/* see whether it could be called so; value is NULL then */
 	Containment containment;	/* as whom and for what; own_search_path is filled in */
 	bool		tells_nobody;	/* filled in: it has no way to NOTIFY */
@@ -25,7 +25,8 @@ typedef enum ToolEnd
 {
 	TOOL_OK,
 	TOOL_ERROR,					/* what it did is rolled back */
-	TOOL_INTERRUPTED			/* so is this: the worker is wanted (slot_is_wanted()) */
+	TOOL_INTERRUPTED,			/* so is this: the worker is wanted (slot_is_wanted()) */
+	TOOL_LEASE_ENDED			/* and this: timeout_ms are over, where lease_ends */
 } ToolEnd;
 
 /* value lives in the context that was current at the call */

@@ -41,7 +41,7 @@ BEGIN ATOMIC
          JOIN sandbox_exec.execution_input i ON i.id = e.id
          JOIN sandbox_exec.tool t ON t.name = _call_runs.name
     WHERE e.id = _call_runs.id AND e.status = 'running' AND e.claim_token = token AND e.cancel_requested_at IS NULL
-          AND e.call_count = _call_runs.seq - 1 AND NOT sandbox_exec._called_enough(e.call_count, e.journal_size)
+          AND e.call_count + 1 = _call_runs.seq AND NOT sandbox_exec._called_enough(e.call_count, e.journal_size)
           AND t.function IS NOT NULL AND t.name <> 'executions.wait' AND NOT t.requires_approval
           AND sandbox_exec._is_granted(t.name, i.tools)
           AND NOT EXISTS (SELECT FROM sandbox_exec._restricting(t.name, e.owner));

@@ -163,12 +163,13 @@ fails('divides', 'RETURN 1 / 0;', { code => 'tool_failed', message => 'division 
 fails('recurses', 'RETURN app.recurses();', { code => 'tool_failed', sqlstate => '54001', message => qr/stack depth/ });
 fails('asserts', 'ASSERT false;', { code => 'tool_failed', sqlstate => 'P0004' });
 # an internal fault may tell of things that are the administrator's business
-define('internal', q{RAISE EXCEPTION 'secret cause' USING ERRCODE = 'XX000';});
+define('internal', q{RAISE EXCEPTION '%', 'secret cause' || repeat('.', 9000) USING ERRCODE = 'XX000', DETAIL = repeat('.', 9000);});
 my $fault = outcome_of('internal')->{value};
 like($fault->{message}, qr/^internal fault [0-9a-f]{8}$/, 'internal: an internal fault shows a number only');
 my ($number) = $fault->{message} =~ /(\w+)$/;
 like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/internal fault $number in tool "app\.internal": secret cause/,
 	'internal: under which the server log has the cause');
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/\.{5000}/, 'internal: but not without end');
 
 # ------------------------------------------------------------ it is much or long
 

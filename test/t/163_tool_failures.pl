@@ -325,6 +325,27 @@ my $call = "SELECT outcome, value FROM sandbox_exec.call('$id', '$token', 1, 'to
 like(($outside->query($call))[1], qr/55000.*the lease is too short for tool "app.nap"/, 'a tool that outlasts the lease');
 is($outside->query("SELECT sandbox_exec.renew('$id', '$token', '1 h')"), 'held', 'the lease is renewed');
 is($outside->query($call), 'ok|"rested"', 'then it has its time');
+
+# guarantee: nor does a worker that could not renew take it for the tool's error
+($id, $open) = stands('tools.app.gate{name = args} return tools.app.nap()');
+$node->safe_psql('postgres', "UPDATE sandbox_exec.execution SET lease_expires_at = clock_timestamp() + '1 s' WHERE id = '$id'");
+$open->();
+expect_terminal($node, $id, { status => 'succeeded', result => 'rested', attempt_count => 2 }, 'a lease that could not be renewed');
+
+# guarantee: nor is an open transaction waited for without end; the effect is undone
+set_config($node, 'sandbox_exec.lease' => "'3 s'");
+change('TRUNCATE app.effect');
+$call =~ s/1, 'tool', 'app.nap', '\{}'/2, 'tool', 'app.conflict', '{"state": "40001", "times": 0}'/;
+$id = ($call =~ /call\('([^']+)/)[0];
+$holder = session($node);
+$holder->query("BEGIN; SELECT sandbox_exec.cancel('$id')");
+like(($outside->query($call))[1], qr/55P03.*another transaction holds the execution/, 'an executor outside comes to a held row');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM app.effect'), 0, 'and nothing has happened');
+is($outside->query('SHOW lock_timeout'), '0', 'to its settings neither');
+$holder->query('ROLLBACK');
+$holder->close;
+like($outside->query($call), qr/^ok\|/, 'then the call is made');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM app.effect'), 1, 'once');
 $outside->close;
 
 $node->stop;
